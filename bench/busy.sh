@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Verdicts on a busy machine: two processors, two programs that never stop computing on them, and commands
-# that are 3, 1.4, 1.05 and 1 times apart. How often is the difference named, and equals never?
+# Verdicts on a busy machine: two processors, two programs that compute on them without pause, and pairs of
+# commands of which the second takes 3, 1.4, 1.05 and 1 times as long. How often is the difference found, and
+# how often are equals called different?
 #
 #     TRIALS=20 ASSAY_BUILD=build bash bench/busy.sh        (5 by default; a trial of each takes up to 26 s)
 #
-# By processor time means that the bench was asked for it (--metric cpu).
+# "By processor time" means that the comparison uses --metric cpu.
 set -u
 assay=${ASSAY_BUILD:?}/assay
 trials=${TRIALS:-5}
@@ -22,10 +23,10 @@ for _ in 1 2; do
     spinners+=($!)
 done
 
-# work N: a command that takes time in proportion to N
+# work N: prints a command whose time is proportional to N
 work() { printf "awk 'BEGIN { for (i = 0; i < %d; i++) x += i }'" "$1"; }
 
-# verdicts NAME BUDGET STEPS METRIC: one line for each trial: the leading verdict, and that of processor time
+# verdicts NAME BUDGET STEPS METRIC: prints one line for each trial: the leading verdict, and that of processor time
 verdicts() {
     local i metric=()
     [ "$4" = - ] || metric=(--metric "$4")
@@ -41,7 +42,7 @@ verdicts() {
 }
 
 missed=0
-# row NAME FILE FIELD WORD BAR BELOW: the share of trials whose FIELD is WORD
+# row NAME FILE FIELD WORD BAR BELOW: prints the share of trials whose FIELD is WORD
 row() {
     awk -v name="$1" -v field="$3" -v word="$4" -v bar="$5" -v below="$6" '
         { n++; hit += $field ~ "^(" word ")$" }

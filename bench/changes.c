@@ -1,10 +1,13 @@
-/* The bars: in series of 200 runs whose level rises by 5 %, with noise of 5 %, the step is found
- * within 10 runs of its place in 90 % of them, and 200 runs without a step have one false change
- * point at most. The step lies 50 runs or more from either end. The bar of 90 % is that of
- * independent noise. Other noise is shown beside it, since 200 runs of it carry less information: a
- * method that knows the noise and that there is one step, but not the levels, places it within 10
- * runs in 82 % (correlation 0.3), 55 % (0.6) and 90 % (spikes) of the series.
- *   changes [REPLICATIONS] */
+/* How well steps in a history of runs are found.
+ *
+ * Bars: in series of 200 runs whose level rises by 5 %, with noise of 5 %, the step is found within
+ * 10 runs of its place in 90 % of the series. Series of 200 runs without a step have at most one
+ * false change point. The step is at least 50 runs from either end. The bar of 90 % is for
+ * independent noise. Other noise is shown beside it, because 200 runs of it carry less information:
+ * a method that knows the noise and that there is one step, but not the levels, places the step
+ * within 10 runs in 82 % (correlation 0.3), 55 % (0.6) and 90 % (spikes) of the series.
+ *
+ *     changes [REPLICATIONS] */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +20,10 @@ enum { RUNS = 200, POINTS_MAX = 64, NEAR = 10, EDGE = 50 };
 typedef struct noise {
     const char *name;
     double correlation; /* of neighbours */
-    double freedom;     /* of Student's distribution; 0: normal */
-    double skewness;    /* σ of the logarithm of a lognormal; 0: none */
+    double freedom;     /* of Student's distribution; 0 for a normal one */
+    double skewness;    /* σ of the logarithm of a lognormal; 0 if not skewed */
     double spikes;      /* share of runs that are up to 8 standard deviations slower */
-    double slow;        /* share of runs in a slower mode, 2.5 away, with little noise in each */
+    double slow;        /* share of runs in a slower mode, 2.5 away, with little noise */
     bool has_bar_of_finding;
 } noise;
 
@@ -58,7 +61,7 @@ static double draw(const noise *kind, uint64_t *seed, double *state)
     return draw_uniform(seed) < kind->spikes ? z + 8 * draw_uniform(seed) : z;
 }
 
-/* The change points of one series; `step` RUNS: it has none. */
+/* Finds the change points of one series. If `step` is RUNS, the series has no step. */
 static int simulate(const noise *kind, uint64_t *seed, size_t step, size_t points[POINTS_MAX],
                     size_t *found)
 {

@@ -1,20 +1,21 @@
-/* Live comparisons: how often identical subjects are called different, and a slower one slower.
+/* Live comparisons: how often are identical subjects called different, and how often is a slower
+ * subject found?
  *
  *     compare_live [COMPARISONS [TRIALS]]        default 200 and 5; the full form is 2000 and 50
  *
- * A/A: two subjects that run the very same function, 0.25 s for each comparison; without load, and
- * while one process for each processor computes and pauses for 10 to 300 ms at a time. Bars: 1 %
- * called different, 60 % called the same.
+ * A/A: two subjects run the same function, for 0.25 s in each comparison. It is done without load,
+ * and again while one process for each processor alternately computes and pauses for 10 to 300 ms.
+ * Bars: at most 1 % are called different, at least 60 % are called the same.
  *
- * Power: the second subject does 2 % more work, margin 1 %, at most 10 s. Bar: found in 90 %. The
- * bar is for noise up to 5 % within pairs: trials that met more are counted in a row of their own
- * without a bar. The bar is for subjects up to 5 ms: every other trial is of such a long one, whose
- * samples average over short disturbances, the others of a short one. Every trial is shown on
- * stderr.
+ * Power: the second subject does 2 % more work; the margin is 1 %, and a trial takes at most 10 s.
+ * Bar: the slowdown is found in 90 %. The bar is for noise of up to 5 % within pairs; trials with
+ * more noise are counted in a row of their own without a bar. The bar is for subjects of up to 5
+ * ms: every other trial uses such a long subject, whose samples average over short disturbances,
+ * and the others use a short one. Every trial is shown on stderr.
  *
- * Beside us, on a part of the A/A runs, what other tools' methods would say, computed here and not
- * by those tools: a U test (Google Benchmark's compare.py) and a Welch test (hyperfine's scripts),
- * both at 5 %, on 50 samples of each subject, one subject after the other. */
+ * On a part of the A/A runs, the verdicts of other tools' methods are shown too. They are computed
+ * here, not by those tools: a U test (Google Benchmark's compare.py) and a Welch test (hyperfine's
+ * scripts), both at 5 %, on 50 samples of each subject, one subject after the other. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ enum { AA_DEFAULT = 200, TRIALS_DEFAULT = 5, PEER_EVERY = 5, PEER_SAMPLES = 50, 
 
 static const double aa_seconds = 0.25, power_seconds = 10.0, slowdown = 0.02;
 
-/* Steps of a subject that takes some 30 µs, and of one that takes 3 to 5 ms. */
+/* The steps of a subject that takes some 30 µs, and of one that takes 3 to 5 ms. */
 enum { SHORT_STEPS = 10000, LONG_STEPS = 1300000 };
 
 typedef struct work {
@@ -38,7 +39,8 @@ typedef struct work {
     double state;
 } work;
 
-/* A chain of dependent operations: its time is proportional to `steps`, and to nothing else. */
+/* A chain of dependent operations. Its time is proportional to `steps` and depends on nothing else.
+ */
 static assay_status chain(void *context, uint64_t iterations)
 {
     work *w = context;
@@ -146,7 +148,7 @@ static int compare(unsigned steps, double more, double budget_seconds, uint64_t 
     return 0;
 }
 
-/* ---- What others do ------------------------------------------------------------------------- */
+/* ---- The methods of other tools -------------------------------------------------------------- */
 
 static int sample_alone(double *times)
 {
@@ -160,7 +162,8 @@ static int sample_alone(double *times)
     return 0;
 }
 
-/* Normal approximation, as scipy takes it from 9 samples on; times hardly tie. */
+/* The U test by the normal approximation, as scipy computes it from 9 samples on. Times are hardly
+ * ever equal. */
 static bool u_test_differs(const double *a, const double *b)
 {
     double n = PEER_SAMPLES, u = 0;
@@ -231,7 +234,7 @@ static int identical_subjects(long count, bool loaded)
     return different > 1 || same < 60;
 }
 
-/* Trials of one kind and how many of them found the slowdown. */
+/* The number of trials of one kind, and of those that found the slowdown. */
 typedef struct tally {
     long trials, found;
 } tally;

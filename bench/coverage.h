@@ -1,9 +1,9 @@
-/* How often the interval of the mean contains the true mean, if measuring stops as soon as the
- * interval is narrow enough; and how often the summary says that the interval cannot be trusted.
- * Series are simulated, and every reported interval counts.
+/* Simulates how often the interval of the mean contains the true mean if measuring stops as soon as
+ * the interval is narrow enough, and how often the summary says that the interval cannot be
+ * trusted. Every reported interval counts.
  *
- * Shared by bench/coverage.c (the bar, 10 000 replications a case) and the short form in
- * tests/accuracy. */
+ * This header is shared by bench/coverage.c (the bar, 10 000 replications in each case) and the
+ * short form in tests/accuracy. */
 #ifndef ASSAY_BENCH_COVERAGE_H
 #define ASSAY_BENCH_COVERAGE_H
 
@@ -18,21 +18,21 @@
 enum { COVERAGE_SERIES_MAX = 20000, COVERAGE_FLAGS = 100 };
 
 typedef enum coverage_kind {
-    COVERAGE_NORMAL,     /* parameter: σ, of 10 */
+    COVERAGE_NORMAL,     /* parameter: σ; the mean is 10 */
     COVERAGE_LOG_NORMAL, /* parameter: σ of the logarithm */
-    COVERAGE_BIMODAL,    /* parameter: share of the lower mode; the other is slower by a fifth */
+    COVERAGE_BIMODAL,    /* parameter: share of the lower mode; the other is a fifth slower */
     COVERAGE_AR1,        /* parameter: ρ */
     COVERAGE_SLOW_MODE,  /* parameter: share of values that are twice as large; 1 % noise */
     COVERAGE_SPIKES,     /* parameter: share of values up to twice as large; 2 % noise */
-    COVERAGE_STICKY,     /* two levels 10 % apart, left with this probability; 0.5 % noise */
-    COVERAGE_STUDENT     /* three degrees of freedom; parameter: σ, of 10 */
+    COVERAGE_STICKY,     /* two levels 10 % apart, changed with this probability; 0.5 % noise */
+    COVERAGE_STUDENT     /* three degrees of freedom; parameter: σ; the mean is 10 */
 } coverage_kind;
 
 typedef struct coverage_case {
     const char *name;
     coverage_kind kind;
     double parameter;
-    double precision; /* relative half-width asked for */
+    double precision; /* requested relative half-width */
     size_t maximum;
     double bar; /* percent that are covered or flagged */
 } coverage_case;
@@ -64,10 +64,10 @@ enum { COVERAGE_CASES = sizeof coverage_cases / sizeof *coverage_cases };
 
 typedef struct coverage_result {
     double covered_percent;
-    double safe_percent;    /* covered, or said not to be trusted */
-    double flagged_percent; /* said not to be trusted, of the first COVERAGE_FLAGS series */
+    double safe_percent;    /* covered or flagged */
+    double flagged_percent; /* flagged, of the first COVERAGE_FLAGS series */
     double mean_count;
-    double oracle_count; /* of a sampler that knows the noise and its autocorrelation */
+    double oracle_count; /* for a sampler that knows the noise and its autocorrelation */
 } coverage_result;
 
 static inline double coverage_student(uint64_t *seed)
@@ -75,10 +75,11 @@ static inline double coverage_student(uint64_t *seed)
     double square = 0, z = draw_normal(seed);
     for (int i = 0; i < 3; i++)
         square += pow(draw_normal(seed), 2);
-    return z / sqrt(square); /* σ 1: a Student of 3 has variance 3 */
+    return z / sqrt(square); /* this has σ = 1, because Student's t with 3 degrees has variance 3 */
 }
 
-/* The next value; `memory` is the state of what remembers, which starts as it goes on. */
+/* Draws the next value. `memory` is the state of the noises whose values depend on the value
+ * before. Its first value is drawn from the distribution that it has later. */
 static inline double coverage_draw(const coverage_case *what, size_t index, double *memory,
                                    uint64_t *seed)
 {
@@ -126,7 +127,7 @@ static inline double coverage_true_mean(const coverage_case *what)
     }
 }
 
-/* √count × the true standard error of the mean. */
+/* √count times the true standard error of the mean. */
 static inline double coverage_true_spread(const coverage_case *what)
 {
     double p = what->parameter;
@@ -148,7 +149,7 @@ static inline double coverage_true_spread(const coverage_case *what)
     }
 }
 
-/* One series, measured until the rule stops; how many values that took, 0 after a failure. */
+/* Draws one series until the rule stops. Returns the number of values, or 0 after a failure. */
 static inline size_t coverage_replicate(const coverage_case *what, double *series, uint64_t *seed,
                                         assay_interval *interval)
 {
@@ -168,8 +169,8 @@ static inline size_t coverage_replicate(const coverage_case *what, double *serie
     return count;
 }
 
-/* Whether the summary of the series says that its interval cannot be trusted; −1 after a failure.
- */
+/* Whether the summary of the series says that its interval cannot be trusted. Returns −1 after a
+ * failure. */
 static inline int coverage_flagged(const double *series, size_t count)
 {
     assay_timing timing;

@@ -1,11 +1,12 @@
 /* Spans on a stream of a CUDA device: are their times right, and what do they cost?
  *
- * The kernel spins until the device's own nanosecond clock has gone on by what it was told, so its
+ * The kernel spins until the device's own nanosecond clock has advanced by the given time, so its
  * length is known without any event. It is queued behind other work, as in a training loop, and
- * alone on an idle stream, where an event also sees the launch; that offset is shown without a bar.
- * The cost is that of a step of many short kernels, tracked and not, in turns within one run.
+ * also launched alone on an idle stream. There an event also sees the launch; that offset is shown
+ * without a bar. The cost is measured on a step of many short kernels, with and without spans,
+ * taking turns within one run.
  *
- * Without a driver or a device: status 77. */
+ * Without a driver or a device the exit status is 77. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static double median(double *values, size_t count)
     return values[count / 2];
 }
 
-/* What the spans say beyond the known length, in microseconds: the median of 200. */
+/* How much longer the spans are than the known length, in microseconds: the median of 200 spans. */
 static double excess_us(uint64_t nanoseconds, int queued, double *worst)
 {
     enum { SPANS = 200 };
@@ -147,7 +148,7 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
-/* A step of three phases of short kernels: bound by launches, 5 ms. */
+/* A step with three phases of short kernels. It is bound by launches and takes 5 ms. */
 static double step_us(assay_monitor *monitor)
 {
     double start = now_us();

@@ -1,7 +1,8 @@
-/* How often the growth class is right, and how often the interval of the exponent covers the truth:
- * 1000 series for each class, with and without overhead, 9 sizes, 3 repeats, 5 % noise. For sizes
- * and noise other than the first the worst class is shown. Then, without repeats, how often growth
- * that belongs to no class is called conclusive, and how often that of a class still is. */
+/* How often is the growth class right, and how often does the interval of the exponent cover the
+ * truth? 1000 series are drawn for each class, with and without overhead: 9 sizes, 3 repeats, 5 %
+ * noise. For other sizes and noise, only the worst class is shown. Then, without repeats, the
+ * benchmark shows how often growth that belongs to no class is called conclusive, and how often
+ * growth that belongs to a class still is. */
 #include <stdio.h>
 
 #include "bench/growth_series.h"
@@ -65,7 +66,7 @@ static double conclusive_share(series_kind kind)
     return (double)series_run(&kind, SERIES, 20261115).conclusive / SERIES;
 }
 
-/* The worst of three noises. */
+/* Shows the largest share over three noises. */
 static void run_outsider(series_outsider outsider, bool once)
 {
     static const double noises[] = {0.005, 0.02, 0.05};

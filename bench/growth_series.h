@@ -1,5 +1,5 @@
-/* Series of times that grow in a known way, with multiplicative noise: what the test and the
- * benchmark of the growth fit draw from. */
+/* Draws series of times that grow in a known way, with multiplicative noise, for the test and the
+ * benchmark of the growth fit. */
 #ifndef ASSAY_BENCH_GROWTH_SERIES_H
 #define ASSAY_BENCH_GROWTH_SERIES_H
 
@@ -11,19 +11,19 @@
 
 enum { SERIES_SIZES = 9, SERIES_REPEATS = 3, SERIES_VALUES = SERIES_SIZES * SERIES_REPEATS };
 
-/* Growth that belongs to no class. What changes does so at a place drawn from the middle half of
+/* Growth that belongs to no class. A change happens at a size that is drawn from the middle half of
  * the logarithmic range. */
 typedef enum series_outsider {
     OUTSIDER_NONE,
     OUTSIDER_EXPONENTIAL_SLOW, /* by a factor of exp(2) to exp(4) from n = 0 to the largest */
     OUTSIDER_EXPONENTIAL,      /* by exp(4) to exp(10) */
-    OUTSIDER_JUMP,             /* n log n, and from a size on twice that: a cache is left */
-    OUTSIDER_SOFT_JUMP,        /* the same over a decade */
-    OUTSIDER_SMALL_JUMP,       /* n, and from a size on 1.5 n */
-    OUTSIDER_SUM,              /* a n + b n^2, both equal at a size */
+    OUTSIDER_JUMP,             /* n log n, and from some size on twice that: a cache is too small */
+    OUTSIDER_SOFT_JUMP,        /* the same, spread over a decade */
+    OUTSIDER_SMALL_JUMP,       /* n, and from some size on 1.5 n */
+    OUTSIDER_SUM,              /* a n + b n^2, equal at some size */
     OUTSIDER_SUM_OVERHEAD,     /* the same with an overhead */
-    OUTSIDER_BEND_UP,          /* n, and from a size on n^2 */
-    OUTSIDER_BEND_DOWN,        /* n^2, and from a size on n */
+    OUTSIDER_BEND_UP,          /* n, and from some size on n^2 */
+    OUTSIDER_BEND_DOWN,        /* n^2, and from some size on n */
     OUTSIDER_SATURATION        /* 1 - exp(-n) */
 } series_outsider;
 
@@ -36,15 +36,15 @@ enum { OUTSIDERS = sizeof series_outsider_names / sizeof *series_outsider_names 
 
 typedef struct series_kind {
     assay_growth_class growth_class;
-    double exponent;          /* of POWER */
-    double smallest, largest; /* n, spaced evenly on a logarithmic scale */
+    double exponent;          /* for the class POWER */
+    double smallest, largest; /* of n, spaced evenly on a logarithmic scale */
     double noise;             /* relative standard deviation */
-    bool overhead;            /* of the size of the smallest time */
+    bool overhead;            /* as large as the smallest time */
     bool once;                /* no repeats */
-    series_outsider outsider; /* in place of a class */
+    series_outsider outsider; /* used instead of a class */
 } series_kind;
 
-/* `place` 0 … 1 says where it changes, or how fast it grows. */
+/* `place` (0 … 1) determines where the growth changes, or how fast it is. */
 static inline double series_outsider_shape(const series_kind *kind, double n, double place)
 {
     double range = kind->largest / kind->smallest;
@@ -95,7 +95,7 @@ static inline double series_shape(const series_kind *kind, double n)
     }
 }
 
-/* How many values it has. */
+/* Draws a series. Returns the number of its values. */
 static inline int series_draw(const series_kind *kind, uint64_t *state, double sizes[SERIES_VALUES],
                               double seconds[SERIES_VALUES])
 {
@@ -114,7 +114,7 @@ static inline int series_draw(const series_kind *kind, uint64_t *state, double s
     return count;
 }
 
-/* The exponent the interval should cover; NaN where a class has none. */
+/* The exponent that the interval should cover. NaN if the class has none. */
 static inline double series_exponent(const series_kind *kind)
 {
     switch (kind->growth_class) {

@@ -1,16 +1,16 @@
-/* What the heap interposer costs an allocation-heavy program.
+/* What the heap interposer costs a program with many allocations.
  *
- * The workload: 10 million calls, each at a random one of 10 000 places: an empty place is filled
- * by malloc, a full one emptied by free, so that about half of them are live throughout. Sizes are
- * those of real programs, mostly small: between 16 and 1024 bytes, small ones likelier. The block's
- * first bytes are written, as any program would.
+ * Workload: 10 million calls, each for a random one of 10 000 slots. malloc fills an empty slot,
+ * free empties a full one, so about half of the slots are full throughout. Sizes are like those of
+ * real programs: between 16 and 1024 bytes, small ones being more likely. The first bytes of each
+ * block are written, as any program would do.
  *
- * The ratio: this program runs itself as a child, once plain and once with libassay_heap.so
- * preloaded, in alternating order; each child times its own loop, so that starting up does not
- * count. The figure is the median of the ratios of the pairs: a disturbance that lasts longer than
- * a pair hits both sides.
+ * Ratio: this program runs itself as a child, once plain and once with libassay_heap.so preloaded,
+ * in alternating order. Each child times its own loop, so that the start of the process does not
+ * count. The figure is the median of the ratios of the pairs, because a disturbance that lasts
+ * longer than a pair affects both sides.
  *
- *     heap_overhead [PAIRS]     one JSON object per figure on stdout, the story on stderr */
+ *     heap_overhead [PAIRS]     one JSON object per figure on stdout, details on stderr */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ static double now_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* xorshift64* (Vigna 2016): a few cycles, so that the loop is the allocator's. */
+/* xorshift64* (Vigna 2016). It takes a few cycles, so the allocator dominates the loop. */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state >> 12;
@@ -42,7 +42,7 @@ static uint64_t next_random(uint64_t *state)
     return *state * 2685821657736338717u;
 }
 
-/* 16 … 1024, each doubling as likely as the one before. */
+/* A size of 16 … 1024 bytes. Each range from one power of two to the next is equally likely. */
 static size_t random_size(uint64_t random)
 {
     unsigned doubling = (unsigned)(random % 6);
@@ -72,7 +72,7 @@ static void *workload(void *seed)
     return NULL;
 }
 
-/* The child: time the loop in `threads` threads at once, print seconds. */
+/* In the child: time the loop in `threads` threads at once, and print the seconds. */
 static int run_workload(int threads)
 {
     pthread_t others[8];
@@ -90,7 +90,7 @@ static int run_workload(int threads)
     return 0;
 }
 
-/* Run a command line in a shell and find "seconds X" in what it prints; negative on failure. */
+/* Run a command line in a shell and find "seconds X" in its output. Negative on failure. */
 static double seconds_of(const char *command)
 {
     FILE *output = popen(command, "r");
@@ -110,7 +110,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median ratio of `tracked` to `plain` over alternating pairs; negative if a run failed. */
+/* The median ratio of `tracked` to `plain` over alternating pairs. Negative if a run failed. */
 static double median_ratio(const char *plain, const char *tracked, int pairs, const char *label)
 {
     static double ratios[PAIRS_MAX], plains[PAIRS_MAX];
@@ -131,7 +131,7 @@ static double median_ratio(const char *plain, const char *tracked, int pairs, co
     return ratios[pairs / 2];
 }
 
-/* The programs by path: this one, and the interposer in ../lib beside it. */
+/* Find the paths of this program and of the interposer in ../lib beside it. */
 static bool find_paths(char *self, char *library, size_t capacity)
 {
     ssize_t length = readlink("/proc/self/exe", self, capacity - 1);

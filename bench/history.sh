@@ -1,10 +1,11 @@
 #!/bin/bash
-# The bar: from a history of 10^6 runs with 50 figures each, `assay history show BENCHMARK` gives the series of
-# one benchmark within 50 ms, from SQLite and from PostgreSQL, the start of the command and the search for change
-# points included. 1000 benchmarks were run 1000 times; their figures are 50 million rows in 50 000 series. Each
-# of 25 benchmarks is asked for once, so that no cache but the kernel's has seen it; the median counts.
+# How fast the history is. The bar: from a history of 10^6 runs with 50 figures each, `assay history show BENCHMARK`
+# gives the series of one benchmark within 50 ms, from SQLite and from PostgreSQL. This includes the start of the
+# command and the search for change points. 1000 benchmarks were run 1000 times; their figures are 50 million rows
+# in 50 000 series. Each of 25 benchmarks is requested once, so that no cache except the kernel's contains it; the
+# median counts.
 #
-# It needs 14 GB of disk below TMPDIR for some minutes and deletes it afterwards.
+# It needs 14 GB of disk below TMPDIR for some minutes and frees them afterwards.
 #   history.sh [RUNS_OF_EACH_BENCHMARK]
 set -eu
 rounds=${1:-1000}
@@ -19,7 +20,7 @@ command -v sqlite3 >/dev/null || { echo "sqlite3 is missing" >&2; exit 77; }
 free=$(df --output=avail -k "$work" | tail -n 1)
 [ "$free" -gt $((rounds * 14 * 1024)) ] || { echo "less than $((rounds * 14 / 1000)) GB free in $work" >&2; exit 77; }
 
-# Rows in the order in which runs would have made them; the SQL is both databases'.
+# The rows are inserted in the order in which runs would have made them. The SQL works in both databases.
 fill="
 DELETE FROM assay_figure; DELETE FROM assay_series; DELETE FROM assay_run; DELETE FROM assay_document;
 INSERT INTO assay_run (id, token, created, kind, name, machine, commit_id, branch)
@@ -34,7 +35,7 @@ INSERT INTO assay_figure (series, created, run, value)
         0.01 + 0.0000005 * ((t.value * 7919 + CAST(s.value AS BIGINT) * 104729) % 1000)
     FROM ORDERED;"
 
-# fetch NAME: the median over 25 benchmarks, as a row.
+# fetch NAME: prints the median over 25 benchmarks as a row
 fetch() {
     local times=() start end i
     for ((i = 0; i < 25; i++)); do

@@ -1,6 +1,7 @@
 #!/bin/bash
-# What the nearest tracer of user space costs: two lttng-ust events, which a begin and an end take, against the
-# floor of bench/span_cost.c, with a session recording into memory and without one. Figures without a bar.
+# The cost of the most similar tracer of user space: two lttng-ust events, as a begin and an end need them, compared
+# with the floor of bench/span_cost.c. It is measured with a session that records into memory and without a session.
+# The figures have no bar.
 set -u
 work=$(mktemp -d)
 daemon=
@@ -21,7 +22,7 @@ cc -O2 -I"$ASSAY_SOURCE" -o "$work/events" "$ASSAY_SOURCE/bench/peers/lttng_even
 row() { # name value
     printf '{"name": "%s", "value": %s, "unit": "x", "bar": null, "ok": true}\n' "$1" "$2"
 }
-# A daemon of our own, which leaves one that runs already alone.
+# Start a daemon of our own; one that is already running is left alone.
 export LTTNG_HOME=$work LTTNG_UST_REGISTER_TIMEOUT=5000
 off=$("$work/events") || exit 1
 lttng-sessiond --no-kernel >"$work/daemon.log" 2>&1 &

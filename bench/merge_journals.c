@@ -1,7 +1,7 @@
-/* The time it takes to make one record of 64 journals with 65,536 operations in all: first with
- * 1,024 names of its own in each journal, then with the same 1,024 names in every journal. The bar
- * is a time and not a ratio, because what matters is how long somebody waits for `assay journal
- * DIR`. */
+/* How long it takes to make one record of 64 journals with 65,536 operations in all: first with
+ * 1,024 different names in each journal, then with the same 1,024 names in every journal. The bar
+ * is a time and not a ratio, because what matters is how long a user waits for `assay journal DIR`.
+ */
 #include <assay/assay.h>
 
 #include <stdio.h>

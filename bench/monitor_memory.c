@@ -1,6 +1,6 @@
-/* The memory of a monitor after 10^8 spans of twenty operations on two threads, event ring on:
- * resident growth of the whole process since before the monitor was made. Constant: the same after
- * the first tenth. */
+/* The memory of a monitor after 10^8 spans of twenty operations on two threads, with the event
+ * ring: the growth of the process's resident memory since before the monitor was made. It must be
+ * constant, that is, as large as after the first tenth of the spans. */
 #include <assay/assay.h>
 
 #include <pthread.h>
@@ -77,7 +77,7 @@ int main(void)
         pthread_join(threads[i], NULL);
     assay_monitor_free(monitor);
     print_row("monitor memory after 1e8 spans", (after_all - before) / 1e6, 64);
-    /* Not 0: rare durations open new bucket pages. */
+    /* The growth is not 0, because rare durations open new bucket pages. */
     print_row("its growth from 1e7 to 1e8 spans", (after_all - after_tenth) / 1e6, 1);
     return 0;
 }

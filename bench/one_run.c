@@ -1,16 +1,16 @@
-/* A single run held against several: how often is an equal called different, and how large must a
- * slowdown be to be named?
+/* A single run compared with several runs: how often is an equal run called different, and how
+ * large must a slowdown be to be found?
  *
  *     one_run [REPLICATIONS]      default 4000, which take some seconds
  *
- * `assay compare` takes the spread of the several runs for that of the one (a prediction interval).
- * Runs are simulated that spread by 5 %, each with noise of its own. The oracle knows the spread:
- * it says "slower" if the run lies beyond the margin of 1 % by what 99 % of equals stay within, and
- * the slowdowns are those that it names in 90 %.
+ * `assay compare` takes the spread of the several runs for the spread of the single one (a
+ * prediction interval). The simulated runs spread by 5 %, each with noise of its own. The oracle
+ * knows the spread. It says "slower" if the run exceeds the margin of 1 % by the distance that 99 %
+ * of equals stay within. The slowdowns are those that the oracle finds in 90 %.
  *
- * The interval supposes that runs spread normally, and the bars are for such runs. No rule can hold
- * them where one run in twenty is disturbed as a whole, where tails are heavy, or where a machine
- * has two speeds and five runs met one of them. Those are shown without a bar. */
+ * The interval assumes that runs spread normally, and the bars are for such runs. No rule can meet
+ * the bars if one run in twenty is disturbed as a whole, if tails are heavy, or if a machine has
+ * two speeds and five runs met one of them. Such cases are shown without a bar. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 
 static const double SPREAD = 0.05;
 
-/* Percent of the replications with this verdict, or with either of two. */
+/* The percentage of the replications with one of two verdicts. */
 static double share(noise_kind kind, size_t runs, double slowdown, size_t replications,
                     assay_verdict one, assay_verdict other)
 {
@@ -31,7 +31,7 @@ static double share(noise_kind kind, size_t runs, double slowdown, size_t replic
     return 100 * (double)hits / (double)replications;
 }
 
-/* Without a bar it is null. */
+/* Prints a figure. Its bar is null if `bar` is NaN. */
 static bool show(const char *name, size_t runs, noise_kind kind, double value, double bar,
                  bool below)
 {
@@ -52,8 +52,8 @@ int main(int argc, char **argv)
     static const noise_kind kinds[] = {NOISE_INDEPENDENT, NOISE_SPIKES, NOISE_BIMODAL, NOISE_STICKY,
                                        NOISE_T3};
     static const size_t counts[] = {5, 10, SIMULATED_RUNS_MOST};
-    /* What Student's quantile leaves with 4, 9 and 19 degrees of freedom, less what chance takes.
-     */
+    /* The power that Student's quantile leaves with 4, 9 and 19 degrees of freedom, less an
+     * allowance for chance. */
     static const double powers[] = {38, 67, 79};
     size_t replications = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : 4000;
     bool ok = replications > 0;

@@ -1,17 +1,20 @@
-/* How many runs `assay bench` takes of real commands, against an oracle that knows their noise.
+/* How many runs does `assay bench` take of real commands, compared with an oracle that knows their
+ * noise?
  *
  *     ASSAY_BUILD=build oracle_live [SECONDS]        of recording each command; default 120
  *
- * `assay bench` runs each command for so long, and the oracle knows the recording: where the means
- * of 240 (480) neighbours have a standard error of s, whoever wants 1.96 s needs 240 (480) runs.
- * That includes the autocorrelation of the times, without a model of it. The level of a shared
- * machine changes for longer than a measurement lasts, so they are compared with the mean of ten
- * times as many runs around them. That precision is then asked of sampling at ten places of each
- * such stretch. Bar: 1.2 times the oracle's runs on average.
+ * `assay bench` records each command for SECONDS, and the oracle knows the recording. If the means
+ * of 240 (480) neighbouring runs have a standard error of s, then 240 (480) runs are needed for a
+ * half-width of 1.96 s. This includes the autocorrelation of the times without a model of it. On a
+ * shared machine the level of the times changes over longer periods than a measurement, so the
+ * means are compared with the mean of ten times as many runs around them. Then sampling is asked
+ * for that precision from ten places of each such stretch. Bar: on average 1.2 times the oracle's
+ * runs.
  *
- * Beside it, without a bar: the same against an oracle that knows the spread of the times but takes
- * them for independent; and how often the interval held the stretch's mean, and how often one that
- * takes the very same runs for independent would have. */
+ * Three more figures have no bar: the same compared with an oracle that knows the spread of the
+ * times but takes them for independent; how often the interval contained the mean of the stretch;
+ * and how often an interval from the same runs would have contained it if it took them for
+ * independent. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,18 +23,19 @@
 
 #include <assay/assay.h>
 
-/* Windows of the oracle's runs in a stretch, and places of it from which it is measured. */
+/* WINDOWS is the length of a stretch in windows of the oracle's runs. PLACES is the number of
+ * places of a stretch from which it is measured. */
 enum { WINDOWS = 10, PLACES = 10 };
 
 enum { SECONDS_DEFAULT = 120 };
 
 static const double computation_seconds = 0.02;
-static const size_t oracle_counts[] = {240, 480}; /* fewer than 200 are never taken */
+static const size_t oracle_counts[] = {240, 480}; /* a run never takes fewer than 200 */
 
 /* ---- Recording ------------------------------------------------------------------------------ */
 
-/* What `assay bench` measures of a command in `budget` seconds, and in so many runs at least; NULL
- * after a failure. */
+/* The record of `assay bench` for a command that runs for `budget` seconds, with at least `runs`
+ * runs. NULL after a failure. */
 static assay_record *record_command(const char *runs, const char *budget, const char *const *words)
 {
     char command[4096], path[] = "/tmp/assay-oracle-XXXXXX";
@@ -58,7 +62,7 @@ static assay_record *record_command(const char *runs, const char *budget, const 
     return record;
 }
 
-/* Words of a computation that takes at least 20 ms here. */
+/* The words of a command that computes for at least 20 ms on this machine. */
 static const char *const *choose_computation(void)
 {
     static char program[64];
@@ -87,8 +91,8 @@ static double mean_of(const double *values, size_t count)
     return sum / (double)count;
 }
 
-/* The relative variance of the means of `width` neighbours. They scatter around a mean that is
- * their own: a WINDOWS-th of their variance is missing. */
+/* The relative variance of the means of `width` neighbours. The means scatter around the mean of
+ * the same values, so a 1/WINDOWS of the variance is missing; the result is corrected for this. */
 static double variance_of_windows(const double *values, size_t count, size_t width)
 {
     double mean = mean_of(values, count), square = 0;
@@ -98,7 +102,7 @@ static double variance_of_windows(const double *values, size_t count, size_t wid
     return square / (double)windows / (1 - 1.0 / WINDOWS);
 }
 
-/* The same, were they independent. */
+/* The same if the values were independent. */
 static double variance_if_independent(const double *values, size_t count, size_t width)
 {
     double mean = mean_of(values, count), square = 0;
@@ -147,7 +151,7 @@ static void add_outcome(const assay_record_subject *taken, double truth, outcome
     sum->plain_held += fabs(truth / taken->mean_seconds.value - 1) <= reach;
 }
 
-/* One measurement of a stretch, from `start` on. False after a failure. */
+/* One measurement of a stretch, from `start` on. Returns false after a failure. */
 static bool replay(const double *values, size_t count, size_t start, double precision, outcome *sum)
 {
     tape t = {values, count, start, 0};
@@ -173,8 +177,8 @@ static bool replay(const double *values, size_t count, size_t start, double prec
     return ok;
 }
 
-/* The precision that `oracle` runs give according to `variance`, and what it takes to reach it; all
- * means. False after a failure. */
+/* The precision that `oracle` runs give according to `variance`, and the mean number of runs that
+ * sampling takes to reach it. Returns false after a failure. */
 static bool ask(const double *values, size_t stretches, size_t oracle, variance_function *variance,
                 double *precision, outcome *mean)
 {
@@ -230,7 +234,7 @@ static bool report(const char *name, const double *values, size_t count, size_t 
 
 static bool report_command(const char *name, const char *seconds, const char *const *words)
 {
-    char runs[32]; /* for one stretch, though a third were disturbed and left out */
+    char runs[32]; /* enough for one stretch even if a third are left out */
     snprintf(runs, sizeof runs, "%zu", WINDOWS * oracle_counts[0] * 3 / 2);
     assay_record *record = words != NULL ? record_command(runs, seconds, words) : NULL;
     bool ok = record != NULL && record->subject_count == 1;

@@ -12,7 +12,7 @@ function median(values) {
     return values.sort((a, b) => a - b)[values.length >> 1];
 }
 
-// From the call for the page until its timeline is drawn and answers.
+// Opens the big page and measures the seconds until its timeline is drawn and responds.
 async function open(browser) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     const begin = performance.now();
@@ -29,7 +29,7 @@ async function open(browser) {
     return { page, seconds: (performance.now() - begin) / 1000 };
 }
 
-// Frames each second while the picture is dragged to and fro, after so many presses of "+".
+// The frames per second while the timeline is dragged to and fro, after `presses` presses of "+".
 function pan(page, presses) {
     return page.evaluate(async (count) => {
         const canvas = document.querySelector("canvas.timeline");
@@ -61,7 +61,7 @@ row("a page of 5,000 operations and 10^6 events", statSync(big).size / 1e6, "MB"
 const browser = await launch();
 const seconds = [];
 const frames = { "all of it": [], "a tenth of it": [], "a thousandth of it": [] };
-const presses = [1, 6, 19]; // each shows 0.7 of the stretch before
+const presses = [1, 6, 19]; // each press shows 0.7 of the range before
 for (let i = 0; i < 3; i++) {
     const opened = await open(browser);
     seconds.push(opened.seconds);

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The bars of the page: a record of 5,000 operations with a trace of 10^6 events becomes a page of at most 8 MB, which
-# is interactive within 2 s in Chromium and pans its timeline at 30 frames a second or more; an empty page takes at
-# most 300 KB. Chromium draws at 60 frames a second at most.
+# The bars of the page. A record of 5,000 operations with a trace of 10^6 events becomes a page of at most 8 MB. The
+# page is interactive within 2 s in Chromium and pans its timeline at 30 frames a second or more. An empty page takes
+# at most 300 KB. Chromium draws at most 60 frames a second.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

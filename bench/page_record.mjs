@@ -1,4 +1,4 @@
-// A record of 5,000 operations and 10⁶ events, as a training job with eight threads would leave it: node page_record.mjs OUT.json [EVENTS]
+// Writes a record of 5,000 operations and 10⁶ events, like that of a training job with eight threads: node page_record.mjs OUT.json [EVENTS]
 import { createWriteStream } from "node:fs";
 
 const [out, events = "1000000"] = process.argv.slice(2);

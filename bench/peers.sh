@@ -1,9 +1,9 @@
 #!/bin/bash
-# How often do others cry wolf? Identical subjects compared by Google Benchmark with the U test of its
-# compare.py (two-sided, 5 %), by hyperfine with the Welch test of its own script (5 %), and by assay:
-# the same files through `assay compare`, the same commands through `assay bench`. A competing load is
-# switched on and off meanwhile. Figures without a bar: the share of comparisons called different.
-# ASSAY_PEERS_TRIALS (default 30) sets how many each makes.
+# How often do other tools give a false alarm? Identical subjects are compared by Google Benchmark with the U
+# test of its compare.py (two-sided, 5 %), by hyperfine with the Welch test of its own script (5 %), and by
+# assay: the same files with `assay compare`, the same commands with `assay bench`. Meanwhile a competing load
+# is switched on and off. The figures have no bar: they are the shares of comparisons called different.
+# ASSAY_PEERS_TRIALS (default 30) sets the number of comparisons for each tool.
 set -u
 trials=${ASSAY_PEERS_TRIALS:-30}
 assay=$ASSAY_BUILD/assay
@@ -26,7 +26,7 @@ c++ -O2 -o "$work/subject" "$here/subject.cc" -lbenchmark -lpthread 2>"$work/c++
     skip "no Google Benchmark (Debian: libbenchmark-dev)"
 cd "$work" || exit 1
 
-# A competitor for the processor, 0.2 s on, 0.3 s off.
+# A competing load on the processor, 0.2 s on, 0.3 s off.
 while :; do
     timeout 0.2 sh -c 'while :; do :; done'
     sleep 0.3

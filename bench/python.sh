@@ -1,5 +1,5 @@
 #!/bin/bash
-# What spans cost from Python, and what the package holds: bench/python/*.py, by Debian's Python or ASSAY_PYTHON.
+# Runs the benchmarks of the Python package, bench/python/*.py, with Debian's Python or ASSAY_PYTHON.
 python=${ASSAY_PYTHON:-/usr/bin/python3}
 export PYTHONPATH=$ASSAY_BUILD/python PYTHONDONTWRITEBYTECODE=1
 if ! "$python" -c 'import assay' 2>/dev/null; then
@@ -8,6 +8,6 @@ if ! "$python" -c 'import assay' 2>/dev/null; then
 fi
 status=0
 for program in "$ASSAY_SOURCE"/bench/python/*.py; do
-    "$python" "$program" || [ $? = 77 ] || status=1 # 77: it needs a GPU
+    "$python" "$program" || [ $? = 77 ] || status=1 # 77: the benchmark needs a GPU
 done
 exit $status

@@ -1,6 +1,6 @@
-/* How much of its time sampling spends in samples, the rest going into deciding whether there are
- * enough: a subject of a microsecond, whose samples are as short as they get, and no precision
- * that would end it. Bar: 0.85, in the median of nine runs. */
+/* How much of its time does sampling spend in samples? The rest goes into deciding whether there
+ * are enough samples. The subject takes a microsecond, so its samples are as short as possible, and
+ * no precision ends the run. Bar: 0.85, in the median of nine runs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +21,8 @@ static assay_status chain(void *context, uint64_t iterations)
     return ASSAY_OK;
 }
 
-/* Negative after a failure. Samples that were left out took as long as the others. */
+/* The share of the time that was spent in samples; negative after a failure. Samples that were left
+ * out took as long as the others. */
 static double measure_share(void)
 {
     double state = 1;

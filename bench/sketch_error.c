@@ -1,6 +1,7 @@
-/* How far the quantiles of a record are from the exact ones, through the whole path a duration
- * takes: span, journal, snapshot, record. Durations come from a clock moved by hand; the exact
- * quantile is the smallest duration with at least that share of all at or below it. */
+/* How far are the quantiles of a record from the exact ones? The durations take the whole path:
+ * span, journal, snapshot, record. They come from a clock that is set by this program. The exact
+ * quantile is the smallest duration such that at least this share of all durations is not larger.
+ */
 #include <assay/assay.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@ enum { SPANS = 200000 };
 
 static const struct {
     double share;
-    size_t offset; /* of the reading in assay_record_operation */
+    size_t offset; /* offset of the reading in assay_record_operation */
 } quantiles[] = {
     {0.5, offsetof(assay_record_operation, p50_seconds)},
     {0.95, offsetof(assay_record_operation, p95_seconds)},

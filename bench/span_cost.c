@@ -1,4 +1,4 @@
-/* What a span costs as programs use it; the method is in span_cost.h. */
+/* The cost of a span in ordinary use. span_cost.h describes the method. */
 #include "bench/span_cost.h"
 
 int main(void)

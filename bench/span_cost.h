@@ -1,10 +1,11 @@
-/* What a span costs, beside the least any timer could cost: two counter readings and a store to
- * thread-local memory. The two programs span_cost and span_cost_fenced share this body and differ
- * in how the counter is read, which the includer decides before this header.
+/* The cost of a span, compared with the least that any timer could cost: two counter readings and a
+ * store to thread-local memory. The two programs span_cost and span_cost_fenced share this header
+ * and differ in how the counter is read. The including file decides that before it includes this
+ * header.
  *
- * Blocks of both kinds alternate within microseconds and each pair gives one ratio; the median of
- * the ratios is printed. A disturbance hits both blocks of a pair or one of them, and the median
- * passes it over. The library is the shared one. */
+ * Blocks of both kinds alternate within microseconds, and each pair gives one ratio. The median of
+ * the ratios is printed, so that a disturbance of one or both blocks of a pair has no effect. The
+ * library is the shared one. */
 #ifndef BENCH_SPAN_COST_H
 #define BENCH_SPAN_COST_H
 
@@ -94,7 +95,7 @@ static __attribute__((noinline)) void twenty_block(assay_monitor *monitor)
 typedef struct runner {
     const subject *what;
     assay_monitor *monitor;
-    pthread_barrier_t *together; /* NULL: alone */
+    pthread_barrier_t *together; /* NULL if there is only one thread */
     double *ratios;
 } runner;
 
@@ -108,7 +109,7 @@ static double timed(void (*block)(assay_monitor *), assay_monitor *monitor)
 static void *run_pairs(void *argument)
 {
     runner *self = argument;
-    for (int round = -10; round < ROUNDS; round++) { /* negative: warm-up */
+    for (int round = -10; round < ROUNDS; round++) { /* negative rounds are warm-up */
         if (self->together != NULL)
             pthread_barrier_wait(self->together);
         double floor_ticks = timed(floor_block, NULL);

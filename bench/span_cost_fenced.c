@@ -1,5 +1,5 @@
-/* What a span costs where reading the counter waits for all older work: every reading, the floor's
- * too, stands behind a fence. So a processor that does not wait shows what one that does would. */
+/* The cost of a span if reading the counter waits for all older work: every reading, also that of
+ * the floor, follows a fence. So a processor that does not wait shows the cost on one that does. */
 #if defined(__x86_64__)
 #include <x86intrin.h>
 

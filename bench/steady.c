@@ -1,7 +1,10 @@
-/* The bar: on series with a warm-up, a step, a drift, a decay or none of these, the boundary is
- * found within 5 values in 90 % and "steady" claimed falsely in at most 5 %. Levels that come and
- * go, the teeth of a saw and random walks are recognised as not steady in 90 %.
- *   steady [REPLICATIONS] */
+/* How well the begin of the steady state is found.
+ *
+ * Bars: on series with a warm-up, a step, a drift, a decay or none of these, the boundary is found
+ * within 5 values in 90 % of the series, and "steady" is claimed falsely in at most 5 %. Levels
+ * that come and go, the teeth of a saw and random walks are recognised as not steady in 90 %.
+ *
+ *     steady [REPLICATIONS] */
 #include "bench/steady.h"
 
 #include <stdio.h>

@@ -1,13 +1,14 @@
-/* How well the end of a warm-up is found, and drifts and steps told from it: simulated series.
+/* Simulated series that show how well the end of a warm-up is found, and distinguished from drifts
+ * and steps.
  *
- * The bar's own series have 200 values, 0.5 to 3 % noise and a drift of 10 %; the others are there
- * because a cutter of series takes them for staircases: drifts so strong that neighbours differ by
- * more than the noise, drifts in strong autocorrelated noise, and warm-ups that fade away. Those
- * end where what is left of them passes the noise, from twice its σ to half of it. Then there are
- * series that are never steady but look it for a while: two levels that take turns at random, the
- * teeth of a saw, and random walks.
+ * The bar is for series of 200 values with 0.5 to 3 % noise and a drift of 10 %. The other series
+ * are included because a method that cuts series takes them for staircases: drifts so strong that
+ * neighbours differ by more than the noise, drifts in strong autocorrelated noise, and warm-ups
+ * that fade away. A fading warm-up ends where its rest is between twice the σ of the noise and half
+ * of it. Then there are series that are never steady but look steady for a while: two levels that
+ * alternate at random, the teeth of a saw, and random walks.
  *
- * Shared by bench/steady.c (the bar) and the short form in tests/accuracy. */
+ * This header is shared by bench/steady.c (the bar) and the short form in tests/accuracy. */
 #ifndef ASSAY_BENCH_STEADY_H
 #define ASSAY_BENCH_STEADY_H
 
@@ -25,8 +26,8 @@ typedef enum steady_kind {
     STEADY_WARM_UP,
     STEADY_STEP,
     STEADY_DRIFT,
-    STEADY_DECAY,     /* of a warm-up; τ of 2 to 15 values */
-    STEADY_TWO_MODES, /* each value is in one of two modes, whatever the one before it was */
+    STEADY_DECAY,     /* a warm-up that fades, with τ of 2 to 15 values */
+    STEADY_TWO_MODES, /* each value is in one of two modes, independently */
     STEADY_STICKY,    /* two levels, each of which lasts for `period` values on average */
     STEADY_SAW,       /* rises for `period` values and falls back at once */
     STEADY_WALK       /* each value changes by the noise */
@@ -36,8 +37,8 @@ typedef struct steady_case {
     const char *name;
     steady_kind kind;
     size_t length;
-    double noise_low, noise_high; /* σ, drawn from here */
-    double drift_low, drift_high; /* over the whole series; of two levels or a tooth the height */
+    double noise_low, noise_high; /* range from which σ is drawn */
+    double drift_low, drift_high; /* over the whole series; or the height of levels and teeth */
     double memory;                /* ρ of the noise */
     double outliers;              /* share of values 1.3 to 2 times as slow */
     double period;
@@ -81,12 +82,11 @@ static const steady_case steady_cases[] = {
 enum { STEADY_CASES = sizeof steady_cases / sizeof *steady_cases };
 
 typedef struct steady_result {
-    double
-        found_percent; /* boundary within the tolerance; where there is none: not called steady */
-    double false_percent; /* called steady from a point that is not (before the boundary) */
+    double found_percent; /* boundary within the tolerance; if none: not called steady */
+    double false_percent; /* called steady from a point before the boundary */
 } steady_result;
 
-/* Where the steady state truly begins: a range, for a decay has no end. */
+/* Where the steady state truly begins. It is a range, because a decay has no exact end. */
 typedef struct steady_truth {
     size_t first, last;
 } steady_truth;
@@ -101,13 +101,13 @@ static inline size_t steady_passes(double height, double decay, double noise)
     return height > noise ? (size_t)(decay * log(height / noise)) : 0;
 }
 
-/* Whether nothing of it is ever steady. */
+/* Whether the series is never steady. */
 static inline int steady_never(const steady_case *what)
 {
     return what->kind == STEADY_DRIFT || what->kind >= STEADY_STICKY;
 }
 
-/* A level that never settles: how far above 1 the value `i` is, given the one before it. */
+/* A level that never settles: how far value `i` is above 1, given the value before it. */
 static inline double steady_unsettled(const steady_case *what, size_t i, double height,
                                       double before, uint64_t *seed)
 {
@@ -125,7 +125,7 @@ static inline double steady_unsettled(const steady_case *what, size_t i, double 
     }
 }
 
-/* Noise around a level that does what the case says; where the steady state truly begins. */
+/* Draws noise around the level of the case. Returns where the steady state truly begins. */
 static inline steady_truth steady_make(const steady_case *what, double *series, uint64_t *seed)
 {
     double noise = steady_between(what->noise_low, what->noise_high, seed), state = 0, above = 0;
@@ -137,7 +137,7 @@ static inline steady_truth steady_make(const steady_case *what, double *series, 
                       : steady_never(what)         ? what->length
                                                    : 0;
     double up = draw_uniform(seed) < 0.5 ? -1 : 1;
-    if (up < 0) /* 100 % down would be no time at all: the same drift backwards */
+    if (up < 0) /* 100 % down would be a time of 0, so the same drift is reversed */
         drift /= 1 + drift;
     for (size_t i = 0; i < what->length; i++) {
         double level = 1;

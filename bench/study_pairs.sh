@@ -1,9 +1,9 @@
 #!/bin/bash
-# Two runs of a study with the same seed: are they ever called different? And a run whose model
-# takes about 30 % more: is it named? Both are asked of `assay compare` on record.json, with the
-# studies as --quick makes them. The verdicts that lead count, as they do for a gate: those on wall
-# time, or on processor time where wall time cannot decide. While nobody shares the core the slower setting of routes takes 1.32
-# times as long, and that of graph 1.34 times.
+# Are two runs of a study with the same seed ever called different? And is a run whose model takes about 30 %
+# more time found to be slower? `assay compare` judges record.json of both runs; the studies run with --quick.
+# The leading verdicts count, as for a gate: those on wall time, or on processor time where wall time cannot
+# decide. On an otherwise idle core the slower setting of routes takes 1.32 times as long, and that of graph
+# 1.34 times.
 #
 #     bench/study_pairs.sh [STUDY...]     all studies if none is named; PAIRS pairs of each, 5 by default
 set -u
@@ -19,8 +19,8 @@ run() { # run NAME ARGUMENT...: a study into the folder NAME
     (cd "$ASSAY_SOURCE" && "$assay" study "$@" --quick --out "$folder" >/dev/null 2>&1)
 }
 
-# called BASELINE CANDIDATE VERDICTS [NAME]: does a comparison that leads (of this subject) have one of
-# the verdicts?
+# called BASELINE CANDIDATE VERDICTS [NAME]: whether a leading comparison (of the subject NAME) has one of the
+# verdicts
 called() {
     "$assay" compare "$work/$1" "$work/$2" --json "$work/compared.json" >/dev/null || return 2
     /usr/bin/python3 - "$work/compared.json" "$3" "${4:-}" <<'PYTHON'
@@ -31,7 +31,8 @@ sys.exit(0 if any(c["verdict"] in sys.argv[2].split() for c in found) else 1)
 PYTHON
 }
 
-# study NAME SUBJECT ARGUMENTS -- SLOWER: the subject that the slower arguments make about 1.3 times as slow
+# study NAME SUBJECT ARGUMENTS -- SLOWER: compares runs of a study. The arguments SLOWER make SUBJECT take about
+# 1.3 times as long.
 study() {
     local name=$1 subject=$2 arguments=() different=0 named=0 slower
     shift 2

@@ -1,12 +1,12 @@
-/* Small plots as SVG, for pages of the documentation: points, joined points and grouped bars over
- * two axes, with a title, a legend and dashed lines of reference.
+/* Draws small plots as SVG for pages of the documentation: points, joined points and grouped bars
+ * over two axes, with a title, a legend and dashed reference lines.
  *
  *     svg_plot plot = {.out = file, .x = {"slowdown, %", 0, 10, 2}, .y = {"found, %", 0, 100, 20}};
  *     svg_plot_begin(&plot, "How often a slowdown is found");
  *     svg_plot_points(&plot, "assay", slowdowns, shares, count, true);
  *     svg_plot_end(&plot);
  *
- * The colours follow the reader's preference for light or dark; the background is drawn, so that
+ * The colours follow the reader's preference for light or dark. The background is drawn, so that
  * the text is legible on any page. All text is escaped. Values that are not finite are left out.
  * The stream remembers errors. */
 #ifndef ASSAY_BENCH_SVG_PLOT_H
@@ -23,18 +23,18 @@ enum { SVG_LEFT = 70, SVG_RIGHT = 660, SVG_TOP = 92, SVG_BOTTOM = 350 };
 typedef struct svg_axis {
     const char *label;
     double low, high;
-    double step;              /* between ticks; of a logarithmic axis: their ratio */
+    double step;              /* between ticks; their ratio on a logarithmic axis */
     bool logarithmic;         /* low > 0 */
-    const char *const *names; /* of the groups of bars at 0, 1, … instead of numbers; else NULL */
+    const char *const *names; /* names of the groups of bars at 0, 1, …, or NULL for numbers */
 } svg_axis;
 
 typedef struct svg_plot {
     FILE *out;
     svg_axis x, y;
-    int series; /* begun so far; the first four have colours of their own */
+    int series; /* number begun so far; the first four have different colours */
 } svg_plot;
 
-/* Characters that XML does not allow at all become question marks. */
+/* Writes an escaped text. Characters that XML does not allow become question marks. */
 static inline void svg_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -104,7 +104,8 @@ static inline void svg_ticks_of_y(const svg_plot *plot)
     }
 }
 
-/* Plain properties and no CSS variables, which many viewers of SVG do not know. */
+/* Writes the style sheet. It uses plain properties and no CSS variables, because many viewers of
+ * SVG do not support them. */
 static inline void svg_colours(FILE *out, const char *paper, const char *ink, const char *grid,
                                const char *const *series)
 {
@@ -173,8 +174,8 @@ static inline void svg_plot_points(svg_plot *plot, const char *name, const doubl
                     colour, svg_x(plot, x[i]), svg_y(plot, y[i]));
 }
 
-/* One bar in each group; `together` is the number of series that will share the groups. The axis x
- * runs from −0.5 to the number of groups less 0.5. */
+/* Draws one bar in each group. `together` is the number of series that will share the groups. The
+ * axis x runs from −0.5 to the number of groups minus 0.5. */
 static inline void svg_plot_bars(svg_plot *plot, const char *name, const double *values,
                                  size_t count, int together)
 {

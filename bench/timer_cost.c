@@ -1,8 +1,9 @@
-/* What one use of each ready-made measuring call costs beside the code it measures, in
- * microseconds.
+/* The cost of one use of each ready-made measuring call, in addition to the code that it measures,
+ * in microseconds.
  *
- * The timing utilities they descend from promise about 1 ms per timer; the bar is a hundredth of
- * that. Printing is off: a line costs what the stream costs. The median of many rounds is shown. */
+ * The timing utilities from which these calls descend promise about 1 ms per timer; the bar is a
+ * hundredth of that. Printing is off, because a line costs what the stream costs. The median of
+ * many rounds is shown. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 enum { CALLS = 200, ROUNDS = 101 };
 
-#define BAR_US 10.0 /* with two readings of the kernel's peak: ten times that */
+#define BAR_US 10.0 /* ten times that with two readings of the kernel's peak */
 
 typedef struct fixture {
     assay_timers *timers;

@@ -1,8 +1,8 @@
-/* The verdicts that other tools' usual methods would give on simulated series, beside ours. The
- * tools themselves are not run. Both methods test at 5 % and know no margin: Welch's t test is what
- * scripts/welch_ttest.py of hyperfine computes, and Mann and Whitney's U test is what compare.py of
- * Google Benchmark computes. They and `assay compare` judge the same series, measured one after the
- * other. "Taking turns" is `assay bench`, which has as many samples in an order of its own. */
+/* The verdicts of other tools' usual methods on simulated series, beside ours. The tools themselves
+ * are not run. Both methods test at 5 % and have no margin. Welch's t test is computed by
+ * scripts/welch_ttest.py of hyperfine, Mann and Whitney's U test by compare.py of Google Benchmark.
+ * They and `assay compare` judge the same series, measured one after the other. "Taking turns" is
+ * `assay bench`, which has as many samples in an order of its own. */
 #ifndef ASSAY_BENCH_VERDICT_PEERS_H
 #define ASSAY_BENCH_VERDICT_PEERS_H
 
@@ -19,7 +19,7 @@ typedef struct method_counts {
     size_t slower[METHODS], faster[METHODS];
 } method_counts;
 
-/* `lean` < 0: the baseline has the smaller times. */
+/* The verdict of a test. `lean` is below 0 if the baseline has the smaller times. */
 static inline assay_verdict verdict_of_test(const assay_test *test, double lean)
 {
     if (test->p_value >= 0.05)
@@ -37,7 +37,8 @@ static inline void judge_by_peers(const double *times, size_t n, assay_verdict *
     verdicts[METHOD_U] = verdict_of_test(&u, u.statistic - (double)n * (double)n / 2);
 }
 
-/* `it` has a fixed number of samples. Exits when memory is short. */
+/* Counts the verdicts of each method. `it` must have a fixed number of samples. Exits when out of
+ * memory. */
 static inline method_counts methods_run(const simulation *it, size_t replications, uint64_t seed)
 {
     method_counts counts = {0};

@@ -1,4 +1,5 @@
-/* The plots of docs/trust.md, drawn from the tables of bench/verdicts.c by their names. */
+/* The plots of docs/trust.md. They are drawn from the tables of bench/verdicts.c, which are found
+ * by their names. */
 #ifndef ASSAY_BENCH_VERDICT_PLOTS_H
 #define ASSAY_BENCH_VERDICT_PLOTS_H
 
@@ -68,8 +69,8 @@ static inline void plot_false_alarms(const tables *all, FILE *out)
     svg_plot_end(&plot);
 }
 
-/* Every cell of a table of efficiencies is a point: the oracle's samples, and ours. A shift beside
- * 1 keeps the points of two tables from hiding each other. */
+/* Draws every cell of a table of efficiencies as a point: the oracle's samples, and the efficiency.
+ * A shift other than 1 keeps the points of two tables from hiding each other. */
 static inline void plot_efficiencies(svg_plot *plot, const table *it, size_t columns, double shift,
                                      const char *name)
 {
@@ -116,7 +117,7 @@ static inline bool plots_close(FILE *out)
     return fclose(out) == 0 && ok;
 }
 
-/* Writes tables.csv and the plots into a folder that is there. */
+/* Writes tables.csv and the plots into an existing folder. */
 static inline bool plots_write(const tables *all, const char *folder)
 {
     static const struct {

@@ -1,10 +1,10 @@
 /* Simulated benchmarks whose truth is known, judged by assay: how often is the verdict wrong, how
  * often is there one, and how many samples does it take?
  *
- * Times are 1 ms × exp(size × noise). Noise of a machine belongs to slots of time: subjects that
- * take turns meet it in the order in which they run, and series that were measured one after the
- * other have one of their own each. Used by bench/verdicts.c in full and by
- * tests/accuracy/test_verdicts.c in short. */
+ * Times are 1 ms × exp(size × noise). The noise of a machine belongs to slots of time. Subjects
+ * that take turns meet it in the order in which they run. Series that were measured one after the
+ * other each have noise of their own. bench/verdicts.c uses this header in full,
+ * tests/accuracy/test_verdicts.c in a short form. */
 #ifndef ASSAY_BENCH_VERDICT_SIMULATION_H
 #define ASSAY_BENCH_VERDICT_SIMULATION_H
 
@@ -28,7 +28,7 @@ typedef enum noise_kind {
     NOISE_AR5,
     NOISE_AR8,
     NOISE_BIMODAL, /* 30 % of the samples two standard deviations later, in noise of 0.3 */
-    NOISE_STICKY,  /* two levels 1.9 apart, in noise of 0.3; each sample changes it with p = 0.1 */
+    NOISE_STICKY,  /* two levels 1.9 apart, in noise of 0.3; a sample changes it with p = 0.1 */
     NOISE_T3,      /* Student's t with 3 degrees of freedom */
     NOISE_SPIKES,  /* noise of 0.6, and 5 % of the samples up to 6 later */
     NOISE_MIXTURE, /* 70 % of the variance white, 30 % an AR(1) of 0.9 */
@@ -43,7 +43,7 @@ static const char *const noise_names[NOISE_KINDS] = {"independent", "AR 0.3",  "
 typedef struct noise {
     noise_kind kind;
     uint64_t seed;
-    double state; /* of an autoregression, or the level: 0 or 1 */
+    double state; /* of an autoregression; or the level, 0 or 1 */
 } noise;
 
 static inline noise noise_begin(noise_kind kind, uint64_t seed)
@@ -86,15 +86,15 @@ static inline double noise_next(noise *it)
 
 typedef struct simulation {
     noise_kind kind;
-    size_t samples;  /* of each side; 0: as many as the verdict needs */
+    size_t samples;  /* of each side; 0 for as many as the verdict needs */
     double size;     /* of the noise: 0.05 is 5 % */
     double slowdown; /* of the candidate: 0.02 is 2 % */
     bool paired;
-    size_t budget; /* paired and 0 samples: the most pairs */
+    size_t budget; /* largest number of pairs, if paired with 0 samples */
 } simulation;
 
 typedef struct simulation_counts {
-    size_t verdicts[4]; /* by assay_verdict */
+    size_t verdicts[4]; /* indexed by assay_verdict */
     double pairs;       /* on average */
 } simulation_counts;
 
@@ -102,7 +102,7 @@ typedef struct simulation_counts {
 typedef struct simulated_outcome {
     assay_verdict verdict;
     double pairs;
-    double more; /* pairs that may decide, as the reason says; 0 if it names no number */
+    double more; /* number of further pairs that the reason names, or 0 */
 } simulated_outcome;
 
 /* ---- taking turns, by the sampler itself ---- */
@@ -175,7 +175,7 @@ static inline simulated_outcome simulate_turns(const simulation *it, uint64_t *s
 
 /* ---- one after the other ---- */
 
-/* The times of the baseline, and after them those of the candidate; to be freed. */
+/* The times of the baseline, followed by those of the candidate. Caller frees. */
 static inline double *simulated_times(const simulation *it, uint64_t *seed)
 {
     double *times = calloc(2 * it->samples, sizeof *times);
@@ -241,8 +241,8 @@ static inline assay_record *simulated_run(double seconds)
     return record;
 }
 
-/* The verdict on one run that is slower by `slowdown`, against `runs` others, at most
- * SIMULATED_RUNS_MOST. Each has noise of its own, of this size. */
+/* The verdict on one run that is slower by `slowdown`, compared with `runs` others, at most
+ * SIMULATED_RUNS_MOST. Each run has noise of its own, of this size. */
 static inline assay_verdict simulate_one_run(noise_kind kind, size_t runs, double size,
                                              double slowdown, uint64_t *seed)
 {
@@ -266,7 +266,7 @@ static inline assay_verdict simulate_one_run(noise_kind kind, size_t runs, doubl
 
 /* ---- many ---- */
 
-/* Exits when memory is short. */
+/* Runs many simulations and counts their verdicts. Exits when out of memory. */
 static inline simulation_counts simulation_run(const simulation *it, size_t replications,
                                                uint64_t seed)
 {

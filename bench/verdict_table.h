@@ -13,7 +13,7 @@ enum { TABLE_ROWS = 12, TABLE_COLUMNS = 6, TABLES_MOST = 16 };
 typedef struct table {
     const char *name; /* in the CSV */
     const char *title;
-    const char *corner; /* what the rows are */
+    const char *corner; /* the title of the rows */
     const char *rows[TABLE_ROWS], *columns[TABLE_COLUMNS];
     size_t row_count, column_count;
     int decimals;
@@ -25,8 +25,8 @@ typedef struct tables {
     size_t count;
 } tables;
 
-/* Rows and columns are borrowed, and must live as long as the table. Exits if there are too many.
- */
+/* Adds a table. Its rows and columns are borrowed, and must live as long as the table. Exits if
+ * there are too many. */
 static inline table *tables_add(tables *all, table begun, const char *const *rows,
                                 const char *const *columns)
 {
@@ -42,7 +42,7 @@ static inline table *tables_add(tables *all, table begun, const char *const *row
     return it;
 }
 
-/* Rounds the cells to what is shown, so that text, CSV and plots have the same numbers, and prints
+/* Rounds the cells as they are shown, so that text, CSV and plots have the same numbers, and prints
  * the table. */
 static inline void table_finish(table *it, FILE *out)
 {

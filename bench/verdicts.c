@@ -1,17 +1,17 @@
-/* The operating characteristic of verdicts, simulated with the truth known: how often are equals
- * called different, and how many samples does it take to see a difference, against an oracle that
- * knows the noise?
+/* The operating characteristic of verdicts, by simulation with a known truth: how often are equals
+ * called different, and how many samples does it take to see a difference, compared with an oracle
+ * that knows the noise?
  *
  *     verdicts [REPLICATIONS] [--plots DIR]      default 2000, which take some 20 minutes
  *
- * The tables go to stderr as Markdown; with --plots also to DIR/tables.csv, and plots of them to
- * DIR/NAME.svg. docs/trust.md shows both.
+ * The tables go to stderr as Markdown. With --plots they also go to DIR/tables.csv, and plots of
+ * them to DIR/NAME.svg. docs/trust.md shows both.
  *
- * The oracle takes a fixed number of samples, knows kind and size of the noise, and says "slower"
- * if the 99 % interval of the ratio lies beyond the margin of 1 %. An efficiency is its number of
- * samples for 90 % power over ours: over our mean number where samples are taken until they answer,
- * and for series that are given over the number at which we have 90 % power, found between sizes.
- */
+ * The oracle takes a fixed number of samples, knows the kind and the size of the noise, and says
+ * "slower" if the 99 % interval of the ratio lies beyond the margin of 1 %. An efficiency is the
+ * oracle's number of samples for 90 % power divided by ours. If samples are taken until they give
+ * an answer, ours is the mean number of samples. For given series, ours is the number at which we
+ * have 90 % power, interpolated between sizes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,8 +74,9 @@ static double found(const simulation *it, size_t runs, uint64_t seed, double *pa
 
 /* ---- the oracle ---- */
 
-/* The variance of the mean of n values of noise of size 1, times n, as an estimator that knows the
- * kind reaches it: for t with 3 degrees of freedom and for spikes that of the best estimator. */
+/* The variance of the mean of n values of noise of size 1, times n, for an estimator that knows the
+ * kind of noise. For t with 3 degrees of freedom and for spikes it is the variance of the best
+ * estimator. */
 static double known_variance(noise_kind kind, double n)
 {
     double rho = kind == NOISE_STICKY ? 0.8 : noise_correlation(kind), white = 0, size = 1;
@@ -97,16 +98,17 @@ static double known_variance(noise_kind kind, double n)
     return size * sum;
 }
 
-static const double NEEDED = 2.5758 + 1.2816; /* errors: 99 % two-sided, and 90 % power */
+static const double NEEDED = 2.5758 + 1.2816; /* standard errors: 99 % two-sided, and 90 % power */
 
-/* The slowdown that the oracle finds in 90 % with n samples of each. */
+/* The slowdown that the oracle finds in 90 % with n samples of each side. */
 static double findable(noise_kind kind, double n, double size)
 {
     double error = size * sqrt(2 * known_variance(kind, n) / n);
     return expm1(log(1.01) + NEEDED * error);
 }
 
-/* Pairs take turns in slots: the variance of a pair's log ratio, as it is met. */
+/* The variance of a pair's log ratio, found by simulation: the two sides of a pair take turns in
+ * slots of time. */
 static double pair_variance(noise_kind kind)
 {
     enum { BLOCKS = 20000 };
@@ -170,7 +172,7 @@ static bool equals(bool paired)
     return show("... white and AR 0.9, from 80 samples on", many, "%", 1, true) && ok;
 }
 
-/* Fewer pairs than the bars ask for. Series of fewer than 20 samples get no verdict. */
+/* Equals with fewer pairs than the bars are for. Series of fewer than 20 samples get no verdict. */
 static void equals_with_few_pairs(void)
 {
     static const char *const columns[] = {"n = 6", "n = 10", "n = 15"};
@@ -216,10 +218,10 @@ static bool equals_until_answered(void)
     return show("'slower' at a true 1.01, worst of 9", edge, "%", 0.8, true) && ok;
 }
 
-/* The mean number of pairs under the budget that gives 90 % power; a larger budget gives more power
- * than the oracle has. The range of budgets is halved until its ends are close, and the pairs are
- * interpolated between them, as those of series are. Where few pairs are needed chance moves the
- * result by more, and more replications cost less. */
+/* The mean number of pairs with the budget that gives 90 % power; a larger budget would give more
+ * power than the oracle has. The range of budgets is halved until its ends are close, and the pairs
+ * are interpolated between them, as for series. Where few pairs are needed, chance moves the result
+ * more; there, more replications are made, which cost less. */
 static double pairs_needed(noise_kind kind, double n, double *power)
 {
     size_t runs = at_least((size_t)((double)replications / 8 * sqrt(200 / n)), 50);
@@ -269,8 +271,8 @@ static bool efficiency_of_turns(void)
     return show("pairs for a slowdown of 10 % in 5 % noise, mean", pairs, "", 40, true) && ok;
 }
 
-/* Our number of samples for 90 % power, where the oracle needs n: tried at growing sizes, between
- * which the power is taken to grow evenly. */
+/* Our number of samples for 90 % power, if the oracle needs n. Growing sizes are tried, and the
+ * power is interpolated linearly between them. */
 static double samples_needed(noise_kind kind, double n)
 {
     size_t runs = at_least(replications / 4, 100);
@@ -309,12 +311,12 @@ static bool efficiency_of_series(void)
 }
 
 typedef struct forecasts {
-    double runs, open;           /* open: without a verdict */
-    double named[2], decided[2]; /* slowdowns below 3 %, and from there on */
+    double runs, open;           /* open: number without a verdict */
+    double named[2], decided[2]; /* for slowdowns below 3 %, and from 3 % on */
 } forecasts;
 
-/* Comparisons of 20 pairs that were inconclusive and named a number of pairs are made anew with
- * that many pairs in all. The slowdown is drawn evenly between 0 and 10 %. */
+/* Comparisons of 20 pairs that were inconclusive and named a number of pairs are repeated with that
+ * many pairs in all. The slowdown is drawn uniformly between 0 and 10 %. */
 static forecasts forecast_in(noise_kind kind, uint64_t seed)
 {
     enum { PAIRS = 20 };
@@ -411,8 +413,8 @@ static void power_by_method(noise_kind kind, const char *name, const char *title
     table_finish(it, stderr);
 }
 
-/* The power must not fall when there are more of them. Counts
- * of chance differ by some points, hence the bar. */
+/* Checks that the power does not fall when there are more samples. Simulated shares differ by some
+ * points by chance, so the bar is not 0. */
 static bool power_by_samples(void)
 {
     static const size_t sizes[] = {10, 20, 40, 80, 160};

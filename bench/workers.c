@@ -1,10 +1,10 @@
 /* What measuring costs a program of many short-lived workers: 10,000 forked processes that take ten
  * spans each and end. Every worker writes a journal of its own; `assay run` merges them.
  *
- * The ratio: the program alone with its monitor disabled, and under `assay run`, from its start to
- * the finished record, in alternating order; the figure is the median of the ratios of the pairs.
- * Workers that do nothing but measure are the worst case: forking and reaping one takes as long as
- * making a file.
+ * Ratio: the program runs alone with its monitor disabled, and under `assay run` from its start to
+ * the finished record, in alternating order. The figure is the median of the ratios of the pairs.
+ * Workers that do nothing but measure are the worst case, because forking and reaping a process
+ * takes as long as making a file.
  *
  *     workers [PAIRS]     one JSON object per figure on stdout */
 #include <assay/assay.h>
@@ -28,7 +28,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* The program that is measured: one worker after another. */
+/* The program that is measured: it starts one worker after another. */
 static int fork_workers(bool disabled)
 {
     assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
@@ -52,7 +52,8 @@ static int fork_workers(bool disabled)
     return 0;
 }
 
-/* Seconds that the command takes; and the most memory of any process of it that was waited for. */
+/* The seconds that the command takes. *peak_kb receives the peak memory of the largest of its
+ * processes that was waited for. */
 static double seconds_of(char *const *command, long *peak_kb)
 {
     struct rusage usage;
@@ -85,7 +86,7 @@ static void check_record(const char *path)
     unlink(path);
 }
 
-/* The disk that one worker's journal takes. */
+/* The space on disk that one worker's journal takes. */
 static double journal_bytes(void)
 {
     char path[64];
@@ -118,7 +119,7 @@ static void report(const char *name, double value, const char *unit, double bar)
            name, value, unit, bar, value <= bar ? "true" : "false");
 }
 
-/* bench/workers and assay stand in the same build folder. */
+/* Finds assay in the same build folder as bench/workers. */
 static void assay_beside(const char *program, char *path, size_t size)
 {
     const char *slash = strrchr(program, '/');

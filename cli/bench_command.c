@@ -1,7 +1,7 @@
 /* A command as a subject of sampling. The wall time runs from just before the exec to the end of
- * the process as wait4() reports it; the time to make the process is our own and does not count
- * (launch.c). Processor time, memory and disturbances are what the kernel books to the process and
- * to the processes that it waited for. */
+ * the process as wait4() reports it. The time to make the process is our own and does not count
+ * (launch.c). Processor time, memory and disturbances are the figures that the kernel keeps for the
+ * process and for the processes that it waited for. */
 #include "cli/bench_command.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@
 
 enum { EXIT_UNUSABLE = 2 };
 
-/* The most bytes of a command that a message shows, so that the end of the message is seen. */
+/* A message shows at most this many bytes of a command, so that the end of the message still fits.
+ */
 enum { NAME_SHOWN = 400 };
 
 static double seconds_of(struct timeval time)
@@ -43,14 +44,15 @@ static void complain(bench_terms *terms, int code, const char *format, ...)
     terms->exit_code = code;
 }
 
-/* The descriptor lies above those of the standard streams, which may be closed in our own process.
- */
+/* Open a file. The descriptor is above 2, even if standard streams of our own process are closed.
+ * Opening a FIFO waits for its other end, so during that time the signals are not blocked and can
+ * end us. */
 static int open_above(const bench_terms *terms, const char *path, int flags)
 {
     struct stat file;
     sigset_t blocked;
     bool waits = stat(path, &file) == 0 &&
-                 S_ISFIFO(file.st_mode); /* opening it would wait for its other end */
+                 S_ISFIFO(file.st_mode); /* open() waits for the other end of a FIFO */
     if (waits)
         sigprocmask(SIG_SETMASK, &terms->signal_mask, &blocked);
     int opened = open(path, flags | O_CLOEXEC, 0666);
@@ -111,8 +113,8 @@ void bench_terms_take_signal(bench_terms *terms, int number)
     terms->exit_code = 128 + number;
 }
 
-/* Start a command, wait for its end and time it. `quiet` is set for --prepare and --cleanup: they
- * read nothing, and their output is thrown away. */
+/* Start a command, wait for its end and time it. `quiet` is set for --prepare and --cleanup: their
+ * standard input and output are /dev/null. */
 static assay_status run_once(bench_terms *terms, const words *line, bool quiet, launch_end *end,
                              double *seconds)
 {
@@ -151,7 +153,7 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     bench_command *self = context;
     bench_terms *terms = self->terms;
     launch_end result = {0};
-    (void)iterations; /* always 1 */
+    (void)iterations; /* always 1, because the subject sets max_iterations to 1 */
     assay_status status = run_once(terms, &self->entry->command, false, &result, &sample->seconds);
     if (status != ASSAY_OK)
         return status;
@@ -169,7 +171,8 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     sample->user_seconds = assay_reading_of(seconds_of(result.usage.ru_utime));
     sample->sys_seconds = assay_reading_of(seconds_of(result.usage.ru_stime));
     sample->peak_rss_bytes = assay_reading_of((double)result.usage.ru_maxrss * 1024);
-    /* The exec itself may move a process to another processor, which is booked as a switch. */
+    /* The exec itself may move the process to another processor, which the kernel counts as an
+     * involuntary switch. So one switch is not counted as a disturbance. */
     long switches = result.usage.ru_nivcsw > 1 ? result.usage.ru_nivcsw - 1 : 0;
     sample->involuntary_switches = assay_reading_of((double)switches);
     sample->major_faults = assay_reading_of((double)result.usage.ru_majflt);
@@ -178,6 +181,7 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     return ASSAY_OK;
 }
 
+/* Run the command of --prepare or --cleanup; `name` is the name of the option. */
 static assay_status run_beside(bench_command *self, const words *beside, const char *name)
 {
     launch_end result = {0};

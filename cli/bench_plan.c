@@ -1,6 +1,6 @@
-/* Make the list of all commands and parameters of a benchmark. The first parameter changes slowest.
- * For each combination of parameters the commands stand in the order in which they were given,
- * those of --command first. */
+/* Makes the list of all commands of a benchmark, each with every combination of the parameters. The
+ * first parameter changes slowest. Within one combination the commands have the order in which they
+ * were given, with the commands of --command first. */
 #include "cli/bench_plan.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 /* The commands before parameters are filled in. */
 typedef struct templates {
     words *items;
-    const char **labels; /* NULL: named after its words */
+    const char **labels; /* NULL if the commands are named after their words */
     size_t count;
     words prepare, cleanup;
 } templates;
@@ -42,8 +42,8 @@ static int split_text(const char *text, bool shell, words *result)
     return EX_USAGE;
 }
 
-/* The operands as one line for a shell, quoted so that the shell sees the words as they were typed.
- */
+/* Join the operands by blanks into one line for `sh -c`. Nothing is quoted: the shell interprets
+ * the line. */
 static int join_for_shell(char *const *items, size_t count, words *result)
 {
     char *line = NULL;
@@ -267,7 +267,8 @@ static int make_entry(const templates *from, size_t which, size_t combination, b
     return entry->name != NULL ? EX_OK : out_of_memory();
 }
 
-/* The same command given twice is two subjects: "cmd (1)" and "cmd (2)". */
+/* Number commands that have the same name: a command that was given twice becomes the two subjects
+ * "cmd (1)" and "cmd (2)". */
 static int tell_apart(bench_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {

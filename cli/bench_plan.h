@@ -25,7 +25,7 @@ typedef struct bench_request {
 typedef struct bench_entry {
     char *name;
     words command;
-    words prepare, cleanup;        /* none: nothing to do */
+    words prepare, cleanup;        /* without words if there is nothing to do */
     assay_record_fact *parameters; /* their keys and values belong to the plan */
     size_t parameter_count;
 } bench_entry;
@@ -33,7 +33,7 @@ typedef struct bench_entry {
 typedef struct bench_parameter {
     char *name;
     words values;
-    bool used;
+    bool used; /* some command has "{name}" in it */
 } bench_parameter;
 
 typedef struct bench_plan {
@@ -43,7 +43,7 @@ typedef struct bench_plan {
     size_t parameter_count;
 } bench_plan;
 
-/* EX_OK, or an exit code after a message. */
+/* Make the plan; bench_plan_release() frees it. Returns EX_OK, or an exit code after a message. */
 int bench_plan_make(const bench_request *request, bench_plan *plan);
 void bench_plan_release(bench_plan *plan);
 

@@ -1,8 +1,8 @@
-/* assay bench: benchmarks commands, and compares them when there are several.
+/* assay bench: benchmarks commands, and compares them if there are several.
  *
- * Everything that can be refused is refused before the first command runs. The commands take turns
- * in one sampling (assay/sampling.h), so that a slow minute of the machine is a slow minute for all
- * of them. */
+ * Invalid options and paths are refused before the first command runs. The commands take turns in
+ * one sampling (assay/sampling.h), so that a slow minute of the machine is a slow minute for all of
+ * them. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static int check_settings(const bench_settings *settings)
     return check_outputs(settings);
 }
 
-/* What a signal left. */
+/* Tell the user what remains of a benchmark that a signal ended. */
 static void explain_end(const bench_terms *terms, bool sampled)
 {
     if (terms->insisted)
@@ -212,7 +212,8 @@ static void clean_up(bench_command *commands, size_t count, const assay_record *
                       terms->signal);
 }
 
-/* A machine without counters does not keep the commands from running. */
+/* Start the meter of --energy. On a machine without energy counters a note is printed, `*missing`
+ * is set to the reason, and the benchmark goes on. */
 static assay_meter *start_meter(const bench_settings *settings, assay_validity *missing)
 {
     assay_meter *meter = NULL;
@@ -231,7 +232,7 @@ static bool is_energy(const char *metric)
     return metric != NULL && strcmp(metric, "energy_joules") == 0;
 }
 
-/* Of every run of every command? */
+/* Whether every command has energy figures of its single runs. */
 static bool has_energy_samples(const assay_record *record)
 {
     size_t having = 0;
@@ -241,7 +242,7 @@ static bool has_energy_samples(const assay_record *record)
     return having == record->subject_count;
 }
 
-/* What is missing of the energy, and why. */
+/* Note which energy figures are missing, and why. */
 static void explain_energy(const bench_settings *settings, const assay_meter *meter,
                            assay_validity missing, assay_record *record)
 {
@@ -286,7 +287,7 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     }
     assay_error error = {0};
     assay_status status = assay_sampling_run(subjects, count, &options, &error, record);
-    /* One that came after the last run waits for the result. */
+    /* A signal that came after the last run is still pending; it does not discard the result. */
     int late = status == ASSAY_OK ? launch_pending_signal() : 0;
     if (late != 0)
         bench_terms_take_signal(terms, late);
@@ -343,7 +344,8 @@ static void show_growths(const assay_growth_sweep *shown, FILE *stream)
     }
 }
 
-/* What is no sweep of sizes has nothing to show. */
+/* Show the growth of the times with a parameter. A record that is not a sweep of sizes shows
+ * nothing. */
 static void show_growth(const assay_record *record, FILE *stream)
 {
     assay_error error = {0};
@@ -370,7 +372,7 @@ static int show(const bench_settings *settings, const assay_record *record)
     return code != EX_OK ? code : saved;
 }
 
-/* Who waits for us shall see what ended us. */
+/* End our own process by the same signal, so that the process that waits for us sees the cause. */
 static void end_by(int number)
 {
     (void)message_finish(EX_OK);
@@ -401,7 +403,7 @@ static int bench(const bench_settings *settings, const bench_plan *plan)
     }
     code = sample(settings, subjects, commands, plan->count, &record);
     sigprocmask(SIG_SETMASK, &terms.signal_mask, NULL);
-    if (record != NULL && !terms.insisted) { /* no cleanup that failed takes the result away */
+    if (record != NULL && !terms.insisted) { /* a failed cleanup does not discard the result */
         int shown = judge(settings, record);
         if (shown == EX_OK)
             shown = show(settings, record);

@@ -1,6 +1,6 @@
-/* assay compare: verdicts between the benchmarks of saved records, or within one record. The
- * operands become sides (compare_sides.h), which assay_records_compare() judges. This file chooses
- * the options, prints the result and computes the exit status of a gate. */
+/* assay compare: gives verdicts between the benchmarks of saved records, or within one record.
+ * compare_sides.h reads the operands into sides, and assay_records_compare() judges the sides. This
+ * file chooses the options, prints the result and computes the exit status of a gate. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum { GATE_PASSED = 0, GATE_REGRESSED = 1, GATE_INCONCLUSIVE = 2 };
 
 typedef struct compare_settings {
     const char *against, *branch, *json, *metric;
-    double margin; /* negative: the default of what is compared */
+    double margin; /* negative: the default for the kind of records that are compared */
     bool all_pairs, gate;
     size_t last, max_input;
 } compare_settings;
@@ -77,8 +77,8 @@ static assay_status compare_within(assay_record *record, const char *path,
     return ASSAY_E_DATA;
 }
 
-/* Whether the gate judges this comparison: the metric of --metric, or else the comparisons that
- * lead. */
+/* Whether the gate judges this comparison. With --metric it judges the comparisons of that metric;
+ * without, it judges the leading comparisons and not those beside them. */
 static bool is_judged(const assay_record_comparison *it, const char *metric)
 {
     return metric != NULL ? it->metric != NULL && strcmp(it->metric, metric) == 0 : !it->beside;
@@ -92,7 +92,7 @@ static bool judges_any(const assay_record *record, const char *metric)
     return false;
 }
 
-/* If no comparison has that metric, the data are unusable. */
+/* The exit status of the gate. If no comparison is to be judged, the gate is inconclusive. */
 static int judge(const assay_record *record, const char *metric)
 {
     int code = judges_any(record, metric) ? GATE_PASSED : GATE_INCONCLUSIVE;

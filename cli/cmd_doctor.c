@@ -1,5 +1,6 @@
-/* assay doctor: what can be measured on this machine, how precisely, and why not. The probes are in
- * doctor_probes.c; this file prints what they find, as text or as JSON. */
+/* assay doctor: says what can be measured on this machine, how precisely, and why other things
+ * cannot. The probes are in doctor_probes.c; this file runs them and prints their findings as text
+ * or as JSON. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static assay__shade level_shade(doctor_level level)
     return shades[level];
 }
 
-/* Text in the right-hand column, broken at spaces. */
+/* Print text in the right-hand column, with line breaks at spaces. */
 static void print_column(const char *text, FILE *stream)
 {
     const int left = LEVEL_WIDTH + TITLE_WIDTH;

@@ -1,5 +1,5 @@
-/* assay fit: how a time grows with a size, from a table of anybody's numbers or from the record of
- * a sweep. The fit itself is assay_growth_fit() (growth.h). */
+/* assay fit: says how a time grows with a size. The input is a table of sizes and times from any
+ * source, or the record of a sweep. assay_growth_fit() (growth.h) does the fit itself. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static assay_status print_text(const void *context, FILE *stream, assay_error *e
     return status;
 }
 
-/* One fit is one object, whose keys are at the top; several are a list of such objects. */
+/* One fit is printed as one object. Several fits are printed as a list of such objects. */
 static assay_status print_json(const void *context, FILE *stream, assay_error *error)
 {
     const assay_growth_sweep *fits = context;
@@ -80,8 +80,8 @@ static int show(const fit_settings *settings, const assay_growth_sweep *fits)
     return EX_OK;
 }
 
-/* Whether the file is JSON: it begins with a brace, which no table does. A pipe is not read for
- * this, because what is read from it is gone. */
+/* Whether the file is JSON: it begins with a brace, which no table does. Only regular files are
+ * examined, because bytes that were read from a pipe cannot be read again. */
 static bool is_record(const char *path)
 {
     struct stat file;
@@ -123,7 +123,7 @@ static assay_status fit_record(const fit_settings *settings, const char *path, a
     if (status == ASSAY_OK)
         status = assay_growth_sweep_fit(record, settings->size_column, settings->seconds_column,
                                         error, fits);
-    fits->parameter = NULL; /* the record's */
+    fits->parameter = NULL; /* the text belongs to the record, which is freed now */
     assay_record_free(record);
     return status;
 }

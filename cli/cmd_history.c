@@ -1,4 +1,7 @@
-/* assay history: runs over time, from the database that --save fills. */
+/* assay history: shows runs over time, from the database that --save fills, and manages them. The
+ * first operand is a verb (list, show, plot, compare, tag, import, export or prune). This file
+ * parses the options, calls the verb, and does list, show, tag and prune. history_command.h says
+ * where the other verbs are. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +86,8 @@ const char *history_date(int64_t seconds, char text[HISTORY_DATE_BYTES])
     return text;
 }
 
-/* A date, or an age such as "90d". False after a message. */
+/* Read a date, or an age such as "90d", as seconds since 1970. NULL leaves `*seconds` unchanged.
+ * Returns false after a message. */
 static bool parse_moment(const char *name, const char *typed, int64_t *seconds)
 {
     static const struct {
@@ -115,7 +119,7 @@ static bool parse_moment(const char *name, const char *typed, int64_t *seconds)
 
 /* ---- list ----------------------------------------------------------------------------------- */
 
-/* "a, b" as a list. */
+/* Write the tags, which the store gives as "a, b", as a list. */
 static void write_tags(assay__json *json, const char *tags)
 {
     char tag[ASSAY__STORE_NAME_MAX + 1];
@@ -218,7 +222,7 @@ static int show_run(const history_call *call, int64_t run)
     return output_check("history", status, &error) ? EX_OK : message_output_exit(status);
 }
 
-/* The last run with this name, where no benchmark has it. */
+/* Show the last run with this name. Called if no benchmark has the name. */
 static int show_named_run(const history_call *call, const char *name)
 {
     assay__store_runs runs;
@@ -265,7 +269,7 @@ static int show(const history_call *call)
 
 /* ---- tag ------------------------------------------------------------------------------------ */
 
-/* All runs that the operands name, or the options choose, get the tag. */
+/* Give the tag to all runs that the filter chooses, or take it away from them. */
 static int tag_runs(const history_call *call, const assay__store_filter *filter, size_t *changed)
 {
     assay__store_runs runs;
@@ -340,7 +344,7 @@ static int prune(const history_call *call)
 
 typedef struct verb {
     const char *name, *operands, *help;
-    bool creates; /* the history, if there is none */
+    bool creates; /* it creates the history if there is none */
     int (*main)(const history_call *call);
 } verb;
 
@@ -395,7 +399,8 @@ static const char *choice(const void *context, const option *of, size_t index, c
     return verbs[index].name;
 }
 
-/* Behind the first operand there are files, or names that only the database knows. */
+/* Print the candidates of a completion. Behind the verb only files can be completed: other operands
+ * are names that only the database knows. */
 static void complete(const command *self, int argc, char **argv)
 {
     command rest = *self;
@@ -408,7 +413,7 @@ static void complete(const command *self, int argc, char **argv)
     complete_command(&rest, NULL, argc, argv);
 }
 
-/* Figures and pages belong to one word each. */
+/* Refuse --output for all verbs but plot, and --html for all verbs but show. */
 static int refuse_outputs(const verb *chosen, const history_settings *settings)
 {
     if (settings->output != NULL && chosen->main != history_plot) {

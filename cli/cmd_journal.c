@@ -1,6 +1,6 @@
-/* assay journal: what a running, ended or killed process measured. The operands are files, folders
- * or process ids. For a process id, the journals are found among the files that the process has
- * mapped. */
+/* assay journal: shows what a running, ended or killed process measured. The operand is a file, a
+ * folder or a process id. For a process id, the journals are found among the files that the process
+ * has mapped into its memory. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 
 static const char journal_suffix[] = ".assay";
 
-/* The most journals of one process that are shown; a process has one for each monitor. */
+/* At most this many journals of one process are shown. A process has one journal for each monitor.
+ */
 enum { MAX_JOURNALS = 256 };
 
 typedef struct journal_settings {
@@ -59,7 +60,8 @@ static void cut_suffix(char *text, const char *suffix)
         text[length - cut] = '\0';
 }
 
-/* A line of /proc/PID/maps ends in the inode and the path of the mapped file. */
+/* Add the journal that a line of /proc/PID/maps names. Such a line ends in the inode and the path
+ * of the mapped file. A path that now leads to another file is left out. */
 static void take_mapping(path_list *list, char *line)
 {
     unsigned long long inode = 0;
@@ -80,7 +82,7 @@ static void take_mapping(path_list *list, char *line)
         list->paths[list->count++] = copy;
 }
 
-/* EX_OK, or the exit code after a message. */
+/* List the journals of a process. Returns EX_OK, or the exit code after a message. */
 static int find_journals(const char *pid, path_list *list)
 {
     char maps[64];
@@ -117,7 +119,8 @@ static bool is_number(const char *text)
     return digits > 0 && digits < 20 && text[digits] == '\0';
 }
 
-/* A number is a process; a file of that name is written ./123. */
+/* Whether there is such a process. If there is, a number means the process; write ./123 for a file
+ * of that name. */
 static bool is_running(const char *pid)
 {
     char folder[64];
@@ -125,7 +128,8 @@ static bool is_running(const char *pid)
     return access(folder, F_OK) == 0;
 }
 
-/* EX_OK, or the exit code after a message. */
+/* Read the journals of a file, folder or process. Returns EX_OK, or the exit code after a message.
+ */
 static int read_subject(const char *subject, assay_record **record)
 {
     assay_error error = {0};

@@ -1,4 +1,6 @@
-/* assay report: shows saved records, and turns them into other tools' formats. */
+/* assay report: shows saved records, and turns them into the formats of other tools, into plots and
+ * into pages. This file checks the options, reads the records and chooses the output; the formats
+ * and plots are in src/report and src/plot, and the page is made by page_report.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +104,7 @@ static void print_choices(FILE *stream)
         print_choice(plots[i].name, plots[i].description, stream);
 }
 
-/* Several records stand under the names of their files. */
+/* Print the records as text. If there are several, each has the name of its file as a heading. */
 static assay_status print_text(const void *subject, FILE *stream, assay_error *error)
 {
     const record_list *list = subject;
@@ -190,7 +192,7 @@ static int read_records(record_list *list, char **paths, int count)
     return EX_OK;
 }
 
-/* Is it a page for people to read? Everything else is a document for programs. */
+/* Whether the output is text for people. Every other output is a document for programs. */
 static bool is_page(const report_settings *settings)
 {
     static const char *const pages[] = {"text",        "run",     "tree",        "journal",
@@ -202,7 +204,8 @@ static bool is_page(const report_settings *settings)
     return settings->format == NULL && !settings->csv && settings->plot == NULL;
 }
 
-/* An unknown name of a format or plot; `nearest` may be NULL. */
+/* Print the message for an unknown format or plot. `nearest` is a name to suggest, or NULL. Returns
+ * EX_USAGE. */
 static int refuse_name(const char *what, const char *name, const char *nearest)
 {
     if (nearest != NULL)

@@ -1,8 +1,8 @@
 /* assay run: measures a program from outside, and from inside if it links libassay.
  *
- * Order matters: everything that can be refused is refused before the program starts; the program
- * is started before we allocate anything large (launch.c says why); files are written only after it
- * has ended and the private directory is gone. */
+ * The order of the steps matters. Invalid options and paths are refused before the program starts.
+ * The program is started before we allocate anything large (launch.c says why). Results are written
+ * only after the program has ended and the private directories are gone. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #include "cli/scratch_dir.h"
 #include "cli/watch_program.h"
 
-/* As env(1) and timeout(1) have them. */
+/* The exit statuses that env(1) and timeout(1) use. */
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 static const size_t default_trace_events = 65536;
@@ -84,20 +84,20 @@ static const option run_options[] = {
      offsetof(run_settings, trace_events)},
 };
 
-/* Everything one run needs, in the order it comes into being. */
+/* Everything that one run needs, in the order in which it is made. */
 typedef struct run {
     const run_settings *settings;
     char *const *command;
     char journal_dir[SCRATCH_PATH_SIZE];
     char heap_dir[SCRATCH_PATH_SIZE];
     char *preload;      /* value of LD_PRELOAD, or NULL */
-    char *asan_options; /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
+    char *asan_options; /* value of ASAN_OPTIONS that lets sanitized programs accept a preload */
     run_python python;
     run_gpu gpu;
-    sigset_t signal_mask; /* before we blocked signals */
+    sigset_t signal_mask; /* our mask before we blocked signals */
     launch_result launch;
     watch_result watch;
-    assay_meter *meter; /* NULL: energy is not measured */
+    assay_meter *meter; /* NULL if energy is not measured */
     uint64_t begin_ns;
 } run;
 
@@ -120,7 +120,7 @@ static char *joined(const char *first, const char *second)
                                                                                              : both;
 }
 
-/* Put a library before those that are preloaded already. */
+/* Add a library in front of the libraries that are preloaded already. */
 static bool preload(run *r, const char *library)
 {
     char *all = joined(library, r->preload != NULL ? r->preload : getenv("LD_PRELOAD"));
@@ -167,11 +167,12 @@ static void start(run *r)
     count += run_python_variables(&r->python, variables + count);
     count += run_gpu_variables(&r->gpu, variables + count);
     launch_block_signals(&r->signal_mask);
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphans of the tree come to us */
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphaned descendants become our children */
     r->launch = launch_start(r->command, variables, count, &r->signal_mask);
 }
 
-/* A machine without counters does not keep the program from running. */
+/* Start the meter of --energy. On a machine without energy counters a note is printed, and the run
+ * goes on. */
 static void start_meter(run *r)
 {
     assay_error error = {0};
@@ -201,7 +202,7 @@ static int exit_of(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/* False, after a message, if any of them could not be written. */
+/* Write all results. Returns false, after a message, if any of them could not be written. */
 static bool write_results(const run_settings *settings, const assay_record *record)
 {
     assay_error error = {0};
@@ -259,7 +260,7 @@ static int measure(run *r)
     r->journal_dir[0] = r->heap_dir[0] = '\0';
     run_python_release(&r->python);
     run_gpu_release(&r->gpu);
-    launch_restore_signals(&r->signal_mask); /* a pipe may make the writing wait */
+    launch_restore_signals(&r->signal_mask); /* Ctrl-C must work if the writing waits for a pipe */
     int code = exit_of(r->watch.wait_status);
     if (status != ASSAY_OK) {
         message_error("assay run: %s", error.message);

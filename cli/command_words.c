@@ -1,5 +1,5 @@
-/* Command lines split into words as a POSIX shell splits them, and joined again. Expansion is
- * refused, because it would need a shell. */
+/* Splits command lines into words as a POSIX shell does, and joins them again. Characters that ask
+ * for pipes, redirections or expansions are refused, because these would need a shell. */
 #include "cli/command_words.h"
 
 #include <stdbool.h>
@@ -9,14 +9,15 @@
 
 #include "base/shell_word.h"
 
-/* A limit above what the kernel accepts as a command line. */
+/* This limit is above the longest command line that the kernel accepts. */
 enum { LINE_MAX_BYTES = 64 << 20 };
 
 static const char blanks[] = " \t\n";
 static const char shell_only[] = "|&;<>`$*";
 
-/* One character of a word: copied, or consumed as a quote. Returns how many characters of `text`
- * were used, 0 for an unquoted one that only a shell understands. */
+/* Take one character of a word: copy it to `*to`, or consume it as a quote. `*quote` is the quote
+ * that is open, or '\0'. Returns how many characters of `text` were used; 0 means that an unquoted
+ * character is one that only a shell understands. */
 static size_t take(const char *text, char *quote, char **to)
 {
     if (*quote == '\0' && (*text == '\'' || *text == '"')) {

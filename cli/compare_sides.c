@@ -110,7 +110,7 @@ static int read_operand(runs *side, const char *path)
     return is_study ? read_file(side, study) : read_runs(side, path);
 }
 
-/* Add a side with these operands. Its name is that of the first operand. */
+/* Add a side with these operands. The side is named after the first operand. */
 static int add_side(compare_sides *sides, char **operands, size_t count)
 {
     runs side = {calloc(MAX_RUNS, sizeof *side.records), 0};
@@ -148,7 +148,9 @@ int compare_sides_read_two(compare_sides *sides, char **baseline, size_t baselin
     return code == EX_OK ? add_side(sides, candidate, candidate_count) : code;
 }
 
-/* Choose the runs of the history with which the candidate is compared. */
+/* Choose the runs of the history with which the candidate is compared. The query asks for as many
+ * additional runs as the candidate has, because some of the runs found may be the candidate's own
+ * and are left out. */
 static int read_baseline(const assay_compare_side *candidate, const char *branch, size_t last,
                          assay_compare_side *baseline)
 {

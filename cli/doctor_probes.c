@@ -1,5 +1,5 @@
-/* The probes of `assay doctor`. Each tries the thing itself instead of guessing from versions: it
- * opens the counter, maps the page or creates the file. */
+/* The probes of `assay doctor`. A probe tries the thing itself instead of guessing from versions:
+ * it opens the counter, maps the page or loads the library. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include "store/store.h"
 #include "studies/common/peak.h"
 
-/* The room that journals of programs with many threads need. */
+/* The space in bytes that the journals of programs with many threads need. */
 static const double journal_bytes = 64.0 * 1024 * 1024;
 
 static void __attribute__((format(printf, 3, 4)))
@@ -50,7 +50,7 @@ static void __attribute__((format(printf, 2, 3))) advise(doctor_finding *f, cons
     va_end(arguments);
 }
 
-/* The first line of a small file; false if it cannot be read. */
+/* Read the first line of a small file. Returns false if it cannot be read. */
 static bool read_line(const char *path, char *line, size_t size)
 {
     FILE *file = fopen(path, "re");
@@ -247,8 +247,8 @@ static void examine_journal(doctor_finding *f)
         advise(f, "journals of many threads take 64 MiB; free some room or set ASSAY_JOURNAL_DIR");
 }
 
-/* A forked child looks at the page, because emulators of user programs accept the advice
- * (MADV_WIPEONFORK) and ignore it. */
+/* Whether MADV_WIPEONFORK works. A forked child reads the page, because emulators of user programs
+ * accept the advice and ignore it. */
 static bool fork_wipes(unsigned char *page, size_t bytes)
 {
     int status = -1;
@@ -304,7 +304,7 @@ static void examine_counters(doctor_finding *f)
     }
 }
 
-/* The processor's counters; those of a GPU are in its own line. */
+/* Try the energy counters of the processor. The line of the GPU reports the GPU's counters. */
 static void examine_energy(doctor_finding *f)
 {
     assay_error error = {0};
@@ -352,8 +352,8 @@ static void examine_gpu(doctor_finding *f)
              slowed);
 }
 
-/* Whether `assay run --gpu` could measure: our library, and CUPTI where the program would find it.
- */
+/* Whether `assay run --gpu` can measure. It needs our library, a GPU, and CUPTI in a place where
+ * the program finds it. */
 static void examine_gpu_activity(doctor_finding *f)
 {
     static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so",

@@ -6,15 +6,14 @@
 
 typedef enum doctor_level {
     DOCTOR_OK,      /* measured, as precisely as designed */
-    DOCTOR_LIMITED, /* measured, with less precision or with disturbances; `remedy` says what helps
-                     */
+    DOCTOR_LIMITED, /* measured, but less precisely or disturbed; `remedy` may say what helps */
     DOCTOR_NO       /* not measured here; `finding` says why */
 } doctor_level;
 
 typedef struct doctor_finding {
     doctor_level level;
     char finding[256];
-    char remedy[256]; /* empty: nothing to do */
+    char remedy[256]; /* empty if the user can do nothing */
 } doctor_finding;
 
 typedef struct doctor_probe {
@@ -24,8 +23,8 @@ typedef struct doctor_probe {
     void (*examine)(doctor_finding *finding);
 } doctor_probe;
 
-/* All probes, in the order to print; each takes at most some milliseconds and leaves nothing
- * behind. */
+/* All probes, in the order in which they are printed. Each takes at most some milliseconds and
+ * leaves nothing behind on the machine. */
 extern const doctor_probe doctor_probes[];
 extern const size_t doctor_probe_count;
 

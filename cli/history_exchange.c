@@ -1,4 +1,5 @@
-/* Histories in and out: one line of JSON for each run (store/line.h). */
+/* Imports runs into the history and exports them. The format has one line of JSON for each run
+ * (store/line.h). Import also reads single records and results of other tools. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static assay_status save_line(const history_call *call, const assay__store_line 
     return status;
 }
 
-/* What a failure of the store means for the user, or of a file that cannot be understood. */
+/* Print why a run could not be imported. `number` is the number of its line, or 0 if the file is
+ * one record. Returns the exit code. */
 static int refuse(const char *path, size_t number, assay_status status, const assay_error *error)
 {
     const char *message = error->message[0] != '\0' ? error->message : assay_status_message(status);
@@ -90,7 +92,7 @@ static int import_record(const history_call *call, const char *path, tally *coun
     return status == ASSAY_OK ? EX_OK : refuse(path, 0, status, &error);
 }
 
-/* A document that is a whole in its first line is the first of several lines. */
+/* Whether the file has one JSON document per line: its first line is then a complete object. */
 static bool has_lines(FILE *stream)
 {
     char *text = NULL;

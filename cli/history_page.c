@@ -1,9 +1,9 @@
-/* Series of the history as a figure (SVG) and as a page.
+/* Writes series of the history as a figure (SVG) and as a page.
  *
  * The page gets {"series": [{"benchmark": …, "changes": [{"at": 70, "before": …, "after": …}],
  * "runs": […], "created": […], "commits": […], "branches": […], "values": […]}], "left_out": 0}
- * (web/src/history.ts). Points are columns, since a history has many of them and their keys would
- * be most of the file. */
+ * (web/src/history.ts). The points are written as columns, because a history has many points, and
+ * the keys of single objects would take most of the file. */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -17,12 +17,14 @@
 #include "cli/page.h"
 #include "plot/levels.h"
 
-/* More series than anybody looks at, of 1000 points each at most unless --last says otherwise. */
+/* A page shows at most this many series, which is more than anybody reads. Each has at most 1000
+ * points unless --last says otherwise. */
 enum { PAGE_SERIES_MAX = 400, FIGURE_TEXT = 256 };
 
 /* ---- a figure ------------------------------------------------------------------------------- */
 
-/* A level begins with the series and at each change. */
+/* List the levels of a series. The first level begins with the series, and each change begins
+ * another. */
 static void find_levels(const assay__store_series *series, assay__plot_level *levels)
 {
     levels[0] = (assay__plot_level){0, series->level};

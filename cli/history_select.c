@@ -1,5 +1,5 @@
-/* Runs of the history as sides of a comparison. */
-#include <ctype.h>
+/* Chooses runs of the history by the operands of a command, reads their records as sides of a
+ * comparison, and compares them (`assay history compare`). */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -12,7 +12,8 @@
 
 enum { COMPARE_LENGTH = 20 };
 
-/* How many runs a filter chooses, of the last one; -1 after a message. */
+/* Returns 1 if the filter chooses at least one run, 0 if it chooses none, and -1 after a message.
+ */
 static int count_runs(assay__store *store, const assay__store_filter *filter)
 {
     assay__store_runs runs;
@@ -73,7 +74,7 @@ void history_release_side(assay_compare_side *side)
     side->count = 0;
 }
 
-/* Is the run one of those that the side was saved as? */
+/* Whether the run is the saved copy of a record of the side. */
 static assay_status find_among(assay__store *store, int64_t run, const assay_compare_side *side,
                                assay_error *error, bool *found)
 {
@@ -129,7 +130,9 @@ int history_read_side(const char *speaker, assay__store *store, const assay__sto
 
 /* ---- compare -------------------------------------------------------------------------------- */
 
-/* Runs of one machine are compared unless the user says which, or names runs by number. */
+/* Restrict the filter to one machine, unless the user chose the machine or named the run by its
+ * number. `machine` is the machine of the latest run of the first such operand; all operands share
+ * it. */
 static int keep_to_machine(const history_call *call, const char *operand,
                            assay__store_filter *filter, char *machine, size_t size)
 {

@@ -1,4 +1,5 @@
-/* One metric of a benchmark over time, as text, as a plot of characters and as JSON. */
+/* Shows one metric of a benchmark over time, as text, as a plot of characters or as JSON. The store
+ * finds the series and their change points; this file prints them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static void print_run(const assay__store_point *point, FILE *stream)
         fprintf(stream, " of %s", point->branch);
 }
 
-/* "+9.1 %", or "n/a" where the level before was 0. */
+/* Print the relative change, such as "+9.1 %", or "n/a" if the level before was 0. */
 static void print_change(const assay__store_change *change, FILE *stream)
 {
     if (change->before > 0)
@@ -49,7 +50,7 @@ static void print_change(const assay__store_change *change, FILE *stream)
         fputs("n/a", stream);
 }
 
-/* Every metric that is followed is a cost. */
+/* Every metric of the history is a cost, so a rise is bad. */
 static assay__shade shade_of(const assay__store_change *change)
 {
     return change->after > change->before ? ASSAY__SHADE_BAD : ASSAY__SHADE_GOOD;
@@ -126,7 +127,7 @@ static void print_overview(const assay__store_series_list *list, FILE *stream)
 
 /* ---- a plot --------------------------------------------------------------------------------- */
 
-/* Characters by line and column. */
+/* The plot: its characters by line and column, and the values of its lowest and highest line. */
 typedef struct canvas {
     char cells[PLOT_LINES][256];
     size_t columns;
@@ -144,7 +145,7 @@ static size_t line_of(const canvas *c, double value)
     return (size_t)lround((1 - share) * (PLOT_LINES - 1));
 }
 
-/* Levels first, then the points on them, then where the level changes. */
+/* Draw a vertical line at each change point, then the points over the lines. */
 static void draw(canvas *c, const assay__store_series *series)
 {
     memset(c->cells, ' ', sizeof c->cells);
@@ -243,7 +244,8 @@ static assay_status print_json(const void *subject, FILE *stream, assay_error *e
 
 /* ---- finding them --------------------------------------------------------------------------- */
 
-/* What has no wall time, such as an error of a study, is shown by all its metrics. */
+/* Find the series of a benchmark and read their points. A benchmark without wall times, such as the
+ * error of a study, is shown with all its metrics. */
 static assay_status find(const history_call *call, const char *benchmark, assay_error *error,
                          assay__store_series_list *list)
 {
@@ -263,7 +265,8 @@ static assay_status find(const history_call *call, const char *benchmark, assay_
     return status;
 }
 
-/* Find the series and show each of them. */
+/* Find the series and write them where the settings say: a figure, a page, JSON or text. For text,
+ * `print` prints each series; pass NULL for the overview. */
 static int show_each(const history_call *call, const char *benchmark,
                      void (*print)(const assay__store_series *, FILE *))
 {

@@ -1,20 +1,20 @@
-/* Start the measured program so that its figures contain nothing of assay's own.
+/* Starts the measured program so that its figures contain nothing of assay's own.
  *
- * The kernel books the peak of resident memory (ru_maxrss) over the whole life of a process. That
+ * The kernel counts the peak of resident memory (ru_maxrss) over the whole life of a process. That
  * includes the time between fork and exec, when the process is still a copy of us. vfork and
- * posix_spawn make this worse: the process then runs in our own memory, and exec books our whole
- * peak to it. A plain fork copies only our private pages, but every page of libc that the copy
- * touches on its way to exec counts, 64 KiB at a time; fork(), setenv() and execvp() together cost
- * a megabyte, which is more than /usr/bin/true has.
+ * posix_spawn make this worse: the process then runs in our own memory, and the exec adds our whole
+ * peak to its figures. A plain fork copies only our private pages, but every page of libc that the
+ * copy touches before the exec counts, 64 KiB at a time. fork(), setenv() and execvp() together
+ * cost a megabyte, which is more than /usr/bin/true has.
  *
  * So the parent prepares everything: it finds the file and builds the environment. The bare system
- * call makes the process, and the copy makes only a few more system calls before the exec. What
- * remains is below what the kernel's counters resolve (tests/accuracy/test_run.sh).
+ * call makes the process, and the copy makes only a few more system calls before the exec. The rest
+ * of our own cost is smaller than the steps of the kernel's counters (tests/accuracy/test_run.sh).
  *
  * The start time, and the errno of a failed exec, are in a page that is shared with the copy. The
  * copy sends no message, because a message would wake us, often on the copy's own processor, while
- * it is being timed. Where we must know when the program has taken over, the exec closes a pipe.
- * The time between fork and exec is our own and does not count. */
+ * it is being timed. launch_start() must return when the exec has happened: there the exec closes a
+ * pipe on which we wait. The time between fork and exec is our own and does not count. */
 #include "cli/launch.h"
 
 #include <errno.h>
@@ -80,8 +80,9 @@ static int executable(const char *path)
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-/* The file that `program` names, searched as execvp does; caller frees. NULL with errno set: ENOENT
- * when it is nowhere, else why the one found is no use. */
+/* The path of the file that `program` names, searched as execvp does. The caller frees it. Returns
+ * NULL with errno set: ENOENT if there is no such file, otherwise the reason why the file that was
+ * found cannot be executed. */
 static char *find_program(const char *program)
 {
     if (strchr(program, '/') != NULL || *program == '\0') {
@@ -101,7 +102,7 @@ static char *find_program(const char *program)
         int reason = executable(path);
         if (reason == 0)
             return path;
-        if (access(path, F_OK) == 0) /* a folder closed to us holds nothing that we could name */
+        if (access(path, F_OK) == 0) /* a folder that we may not enter does not count as a find */
             failure = reason;
         free(path);
         at += length;
@@ -122,8 +123,8 @@ static bool defines(const char *entry, const launch_variable *variables, size_t 
     return false;
 }
 
-/* Our environment with `variables` in front. Only these strings are the caller's to free. NULL when
- * out of memory. */
+/* Our environment with `variables` in front. The caller frees the array and its first `count`
+ * strings with free_environment(). NULL when out of memory. */
 static char **make_environment(const launch_variable *variables, size_t count)
 {
     size_t inherited = 0;
@@ -154,7 +155,8 @@ static void free_environment(char **environment, size_t count)
     free(environment);
 }
 
-/* From here on the copy makes only bare system calls; the top of this file says why. */
+/* Runs in the copy, up to the exec. It makes only bare system calls; the top of this file says why.
+ */
 _Noreturn static void become(const recipe *r)
 {
     struct timespec now = {0};
@@ -191,7 +193,7 @@ static pid_t wait_for(pid_t pid, int *status, struct rusage *usage)
     return ended;
 }
 
-/* Wait until the program has taken over; its exec closes the pipe. */
+/* Make the process and wait until its exec has succeeded, which closes the pipe, or failed. */
 static pid_t start_program(const recipe *r)
 {
     int ends[2], status;
@@ -211,7 +213,8 @@ static pid_t start_program(const recipe *r)
 }
 
 /* How long the first thread of the process waited for a processor: the second number of its
- * schedstat, in nanoseconds. The process has ended and is not reaped yet. */
+ * schedstat file, in nanoseconds. Call this before the process is reaped, because the file vanishes
+ * then. */
 static double read_waited_seconds(pid_t pid)
 {
     char path[64];
@@ -230,9 +233,9 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* Sleep until the program may have ended. A signal that a process sent to us alone is passed on to
- * the program. A signal of the terminal (si_code > 0) has reached the program already. If the
- * program ignores the first signal, a second one kills it. */
+/* Sleep until a signal comes, such as SIGCHLD when the program ends. A signal that a process sent
+ * to us alone is passed on to the program. A signal of the terminal (si_code > 0) has reached the
+ * program already. If the program does not end after the first signal, a second one kills it. */
 static void await(pid_t pid, const sigset_t *signals, launch_end *end)
 {
     siginfo_t signal = {0};
@@ -267,7 +270,8 @@ void launch_restore_signals(const sigset_t *original)
     sigprocmask(SIG_SETMASK, original, NULL);
 }
 
-/* Returns when the program has ended. */
+/* Make the process and wait until it has ended. A signal that is pending before the start prevents
+ * it. */
 static pid_t run_program(const recipe *r, launch_end *end)
 {
     sigset_t signals;
@@ -301,7 +305,7 @@ static launch_result launch(recipe *r, const launch_variable *variables, size_t 
     r->note =
         mmap(NULL, sizeof *r->note, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (r->environment != NULL && r->note != MAP_FAILED) {
-        /* Under a parent that ignores SIGCHLD there would be nothing to wait for. */
+        /* If our parent ignored SIGCHLD, we inherited that, and wait4() would find no process. */
         signal(SIGCHLD, SIG_DFL);
         result.pid = end != NULL ? run_program(r, end) : start_program(r);
         result.start_ns = r->note->start_ns;

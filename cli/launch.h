@@ -1,4 +1,4 @@
-/* Starting the program that is measured, without leaving our own traces in its figures. */
+/* Starts the program that is measured, so that its figures contain nothing of assay's own. */
 #ifndef ASSAY_CLI_LAUNCH_H
 #define ASSAY_CLI_LAUNCH_H
 
@@ -9,28 +9,28 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* A variable in the environment of the program; it replaces an inherited one. */
+/* A variable in the environment of the program. It replaces an inherited variable of that name. */
 typedef struct launch_variable {
     const char *name, *value;
 } launch_variable;
 
 typedef struct launch_result {
-    pid_t pid;         /* 0 when `failure` is not */
-    uint64_t start_ns; /* CLOCK_MONOTONIC, immediately before the program took over */
+    pid_t pid;         /* 0 if the start failed */
+    uint64_t start_ns; /* CLOCK_MONOTONIC, immediately before the exec */
     int failure;       /* errno of the fork or the exec, 0 on success */
-    int found;         /* the failure was of a program that exists */
+    int found;         /* whether the program exists */
 } launch_result;
 
 /* Block the signals that watch_until_end() and launch_run() wait for, so that none of them is lost
- * before. `original` receives the mask that the program shall have. */
+ * before the wait. `original` receives the mask that the program is to have. */
 void launch_block_signals(sigset_t *original);
 
-/* Undo launch_block_signals() when the program has ended. Signals that came in the meantime are
- * dropped; later ones act as usual. */
+/* Undo launch_block_signals() after the program has ended. Pending signals are dropped; later
+ * signals act as usual. */
 void launch_restore_signals(const sigset_t *original);
 
-/* Start `command` (searched in PATH, no shell) with our standard streams. Returns when the program
- * has taken over the process, or has failed to; a failed one is already reaped. */
+/* Start `command` (searched in PATH, no shell) with our standard streams. Returns when the exec has
+ * succeeded or failed. After a failure there is no process left to wait for. */
 launch_result launch_start(char *const *command, const launch_variable *variables, size_t count,
                            const sigset_t *signal_mask);
 
@@ -42,14 +42,14 @@ typedef struct launch_streams {
 typedef struct launch_end {
     uint64_t end_ns; /* CLOCK_MONOTONIC, when the wait returned */
     int wait_status;
-    int signal;            /* one sent to us meanwhile that shall end our work too, or 0 */
-    bool insisted;         /* a second one came, and the program was killed */
-    struct rusage usage;   /* of the program and what it waited for */
-    double waited_seconds; /* for a processor, by its first thread; NAN when not known */
+    int signal;            /* a signal that was sent to us and is to end our work too, or 0 */
+    bool insisted;         /* a second signal came, and the program was killed */
+    struct rusage usage;   /* of the program and of the processes that it waited for */
+    double waited_seconds; /* time that its first thread waited for a processor; NAN if unknown */
 } launch_end;
 
-/* Take a blocked signal that came while no program ran and that ends our work. Returns 0 if there
- * is none. */
+/* Take a pending signal that is to end our work, such as one that came while no program ran.
+ * Returns 0 if there is none. */
 int launch_pending_signal(void);
 
 /* Start `command` and wait for its end. We do not wake up in between unless a signal comes. The
@@ -58,7 +58,7 @@ int launch_pending_signal(void);
 launch_result launch_run(char *const *command, const sigset_t *signal_mask,
                          const launch_streams *streams, launch_end *end);
 
-/* Why a program could not be started, and the remedy, as a message of `assay COMMAND`. */
+/* Print why a program could not be started, and the remedy, as a message of `assay COMMAND`. */
 void launch_explain(const char *command, const launch_result *failed, const char *program);
 
 #endif

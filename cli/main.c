@@ -1,5 +1,5 @@
-/* The `assay` command: finds the subcommand and hands over. Everything a user can learn from
- * `assay help` comes from the tables of the commands themselves (commands.h, options.h). */
+/* The `assay` command: finds the subcommand and calls its main function. The texts of `assay help`
+ * and the completions come from the tables of the commands themselves (commands.h, options.h). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,8 @@ static int help(const char *topic)
     return EX_OK;
 }
 
-/* For the shells (cli/common/complete.h): the words behind "assay complete". */
+/* `assay complete`, which the shells call (cli/common/complete.h). argv holds the words behind
+ * "assay complete". */
 static int complete(int argc, char **argv)
 {
     bool help = argc > 1 && strcmp(argv[0], "help") == 0;
@@ -105,8 +106,8 @@ static int complete(int argc, char **argv)
     return EX_OK;
 }
 
-/* Refuse a value of ASSAY_CPU that is no level of this machine. Otherwise the models would run at
- * another level than the user asked for, without a word. */
+/* Refuse a value of ASSAY_CPU that is not a level of this machine. Otherwise the models would run
+ * at another level than the user asked for, and the user would not notice. */
 static bool level_is_known(void)
 {
     const char *refused;

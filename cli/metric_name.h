@@ -1,9 +1,10 @@
-/* The metrics that a command can be told to judge, by their short names. */
+/* The short names of metrics that the option --metric accepts. */
 #ifndef ASSAY_CLI_METRIC_NAME_H
 #define ASSAY_CLI_METRIC_NAME_H
 
-/* The metric of a record that a name such as "cpu" or "cpu_seconds" stands for. NULL, after a
- * message of `assay COMMAND` that lists all names, if there is none. */
+/* The metric of a record for a name such as "cpu" or "cpu_seconds". If there is no such metric,
+ * prints a message of `assay COMMAND` that lists all names, and returns NULL. The text is static.
+ */
 const char *metric_by_name(const char *command, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* Ranges are computed in whole multiples of the last decimal, because binary fractions are not
- * exact: ten steps of 0.1 must give 1.0. */
+/* Expands ranges of numbers. Steps are computed in whole multiples of the last decimal, because
+ * binary fractions are not exact: ten steps of 0.1 must give 1.0. */
 #include "cli/number_range.h"
 
 #include <ctype.h>
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most digits of a number; the sum of two such numbers stays far below 2^63. */
+/* A number has at most this many digits. The sum of two such numbers stays far below 2^63. */
 enum { MOST_DIGITS = 15 };
 
-/* The share of a step by which rounding may miss the last number. */
+/* TO counts as met if it is this share of a step away, because divisions are rounded. */
 static const double rounding = 5e-7;
 
-/* units / 10^decimals */
+/* The number units / 10^decimals. */
 typedef struct decimal {
     int64_t units;
     int decimals;
@@ -31,7 +31,7 @@ static int64_t power_of_ten(int exponent)
     return power;
 }
 
-/* Digits with at most one point. False when there are none, or too many. */
+/* Take digits with at most one decimal point. Returns false if there are none, or too many. */
 static bool take_digits(const char **at, decimal *number)
 {
     bool point = false;
@@ -52,7 +52,7 @@ static bool take_digits(const char **at, decimal *number)
     }
 }
 
-/* "-12", "0.25", "1e6". The text is left behind the number. */
+/* Take a number such as "-12", "0.25" or "1e6". `*at` then points behind the number. */
 static bool take_decimal(const char **at, decimal *number)
 {
     bool negative = **at == '-';

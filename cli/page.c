@@ -1,5 +1,6 @@
-/* The document around script, style and data. The data pass a filter on their way into the file: in
- * JSON, '<', '>' and '&' stand only within texts, where an escape means the same. */
+/* Writes the HTML document around script, style and data. A filter replaces '<', '>' and '&' in the
+ * data by JSON escapes. In JSON these characters occur only within strings, where an escape means
+ * the same. */
 #include "cli/page.h"
 
 #include <stdio.h>
@@ -11,10 +12,10 @@
 
 #ifdef ASSAY_HAVE_PAGE
 
-/* JSON beyond this is compressed: smaller data can be read in the file by people. */
+/* JSON of more than this many bytes is compressed. Smaller data stay readable in the file. */
 enum { PACK_BYTES = 200000 };
 
-/* Writes what is inert as it is, and the rest as JSON escapes. */
+/* Write bytes with '<', '>' and '&' as JSON escapes, so that they cannot act as HTML. */
 static void write_inert(const char *bytes, size_t count, FILE *page)
 {
     size_t begin = 0;
@@ -28,7 +29,7 @@ static void write_inert(const char *bytes, size_t count, FILE *page)
     fwrite(bytes + begin, 1, count - begin, page);
 }
 
-/* What the printer says, in memory that the caller frees. */
+/* Collect the output of the block's printer in memory that the caller frees. */
 static assay_status collect(const page_block *block, char **text, size_t *length,
                             assay_error *error)
 {

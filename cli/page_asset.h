@@ -1,4 +1,4 @@
-/* Script and style of the page, as web/build.mjs makes them at build time. */
+/* The script and the style of the page. web/build.mjs makes the definitions at build time. */
 #ifndef ASSAY_CLI_PAGE_ASSET_H
 #define ASSAY_CLI_PAGE_ASSET_H
 

@@ -1,3 +1,4 @@
+/* Packs the large data of a page: zlib compresses them, and base64 makes them text. */
 #include "cli/page_pack.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Bytes for a page: compressed by zlib, and as base64. web/src/block.ts unpacks them. */
+/* Packs bytes for a page: compresses them with zlib and prints them as base64. web/src/block.ts
+ * unpacks them. */
 #ifndef ASSAY_CLI_PAGE_PACK_H
 #define ASSAY_CLI_PAGE_PACK_H
 

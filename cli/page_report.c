@@ -1,12 +1,13 @@
-/* The data of the page, as one JSON object (web/src/record.ts has its types):
+/* Prints the data of the page as one JSON object (web/src/record.ts has its types):
  *
- *     {"records": [{"about": {"origin": "a.json"}, "record": {…}, "growths": [{"parameter": "n",
- *                  "series": [{…}]}]}],
+ *     {"records": [{"about": {"origin": "a.json"}, "record": {…},
+ *                   "growths": [{"about": {"parameter": "n"}, "series": [{…}]}]}],
  *      "comparison": {…}}
  *
- * `record` is the run record without its events, `series` what assay_growth_print_json() prints,
- * and `comparison` the record that compares the others with the first; it is null for one record
- * and where two have nothing in common. */
+ * `record` is the run record without its events. `series` holds the output of
+ * assay_growth_print_json(). `comparison` is the record that compares the other records with the
+ * first; it is null if there is only one record, or if the records have nothing in common. The
+ * traces of the records are blocks of their own (page_trace.h). */
 #include "cli/page_report.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static assay_status print_growth(const assay_record *record, const char *paramet
     assay_status status = assay_growth_sweep_fit(record, parameter, NULL, error, &fits);
     if (status != ASSAY_OK) {
         assay_growth_sweep_release(&fits);
-        return status == ASSAY_E_MEMORY ? status : ASSAY_OK; /* it is no sweep of sizes */
+        return status == ASSAY_E_MEMORY ? status : ASSAY_OK; /* the record is no sweep of sizes */
     }
     fputs(*first ? "{\"about\":" : ",{\"about\":", stream);
     *first = false;
@@ -53,7 +54,7 @@ static assay_status print_growth(const assay_record *record, const char *paramet
     return status;
 }
 
-/* Has an earlier scaling of the record the same parameter? */
+/* Whether an earlier scaling of the record has the same parameter. */
 static bool is_repeated(const assay_record *record, size_t index)
 {
     for (size_t i = 0; i < index; i++)
@@ -62,7 +63,8 @@ static bool is_repeated(const assay_record *record, size_t index)
     return false;
 }
 
-/* Those of the parameters that the record names as scalings, else of the one that differs. */
+/* Print the growths with the parameters that the record names as scalings. If it names none, the
+ * growth with the parameter that differs between its subjects. */
 static assay_status print_growths(const assay_record *record, FILE *stream, assay_error *error)
 {
     bool first = true;
@@ -115,7 +117,8 @@ static assay_status print_data(const void *subject, FILE *stream, assay_error *e
     return status;
 }
 
-/* The first record beside each other one; NULL and ASSAY_OK where they have nothing in common. */
+/* Compare each other record with the first. If they have nothing in common, returns ASSAY_OK and
+ * sets `*comparison` to NULL. */
 static assay_status compare(const report_data *data, assay_error *error, assay_record **comparison)
 {
     assay_compare_side sides[PAGE_MAX_RECORDS];
@@ -132,7 +135,7 @@ static assay_status compare(const report_data *data, assay_error *error, assay_r
     return status == ASSAY_E_DATA || status == ASSAY_E_LIMIT ? ASSAY_OK : status;
 }
 
-/* Is there more than the description of the machine? */
+/* Whether the record has nothing to show but the description of the machine. */
 static bool is_empty(const assay_record *it)
 {
     return it->operation_count == 0 && it->metric_count == 0 && it->counter_count == 0 &&
@@ -142,7 +145,8 @@ static bool is_empty(const assay_record *it)
            it->difference_count == 0 && it->event_count == 0 && it->open_span_count == 0;
 }
 
-/* The data, and the traces of the records that have one as "trace-0", …. */
+/* Save the page with the block of the data, and with a block "trace-0", … for each record that has
+ * a trace. */
 static assay_status save(const char *path, const report_data *data, assay_error *error)
 {
     page_block blocks[1 + PAGE_MAX_RECORDS] = {{"data", "application/json", print_data, data}};

@@ -9,10 +9,11 @@
 
 enum { PAGE_MAX_RECORDS = 64 };
 
-/* Write the page of `count` records (at most PAGE_MAX_RECORDS: ASSAY_E_LIMIT) to `path`, which
- * appears complete or not at all. The page also gets what libassay finds in the records: the growth
- * of sweeps, and how each other record compares with the first. ASSAY_E_DATA if no record holds
- * anything to show; otherwise it fails as page_save(). */
+/* Write the page of `count` records to `path`, which appears complete or not at all. `origins` are
+ * the names of the records, such as their files. The page also gets the growth of sweeps and the
+ * comparison of each other record with the first. Returns ASSAY_E_LIMIT for more than
+ * PAGE_MAX_RECORDS records, and ASSAY_E_DATA if no record holds anything to show; otherwise it
+ * fails as page_save(). */
 ASSAY_MUST_USE assay_status page_report_save(const char *path, const assay_record *const *records,
                                              const char *const *origins, size_t count,
                                              assay_error *error);

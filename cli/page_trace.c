@@ -1,20 +1,21 @@
-/* A million slices in a page of 8 MB: five bytes each, or less, once they are base64.
+/* Encodes the trace of a record compactly: a page of 8 MB can hold a million slices, because a
+ * slice takes five bytes or less as base64.
  *
- * The slices of a lane are written in the order in which a stack is built. Each says how many
- * slices of the stack ended before it, how long after the last of them it begins (after the begin
- * of the one that holds it, where none ended), and how long it takes. These are small numbers: a
- * gap between neighbours, and not a time since the start of the run. The numbers of one kind stand
- * together in a column, as varints (7 bits a byte, the lowest first), and zlib finds what repeats
- * in them.
+ * The slices of a lane are written in the order in which they begin, an outer slice before the
+ * slices in it. The encoder keeps the stack of open slices. Each slice is written as three numbers:
+ * how many slices of the stack ended before it began, the gap before it, and its duration. The gap
+ * is the time since the last of the ended slices ended, or since the enclosing slice began if none
+ * ended. These numbers are smaller than times since the start of the run. The numbers of one kind
+ * form a column of varints (7 bits per byte, the lowest first), in which zlib finds repetitions.
  *
  *     version (1), unit_ns, origin (ns, zigzag), length (units)
  *     names:   count, then each as its length in bytes and UTF-8
- *     groups:  count, then each as lane and number of slices; a lane beyond those of the record is
- * a row of processes columns: ended, name × 2 + open, gap, duration; each as its length in bytes
- * and its varints
+ *     groups:  count, then each as lane and number of slices;
+ *              a lane beyond the lanes of the record is a row of processes
+ *     columns: ended, name × 2 + open, gap, duration; each as its length in bytes and its varints
  *
- * Times are whole units of 1, 2, 5, 10, … ns: as coarse as the room demands. Rounding down is
- * monotone, so slices stay nested. */
+ * Times are whole multiples of a unit of 1, 2, 5, 10, … ns. The unit is as coarse as the room in
+ * the page demands. Rounding down keeps the order of times, so slices stay nested. */
 #include "cli/page_trace.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ typedef struct trace {
     assay_status status;
 } trace;
 
-/* The slices that hold the next one, as their ends in units, and where the last of them began. */
+/* The slices that enclose the next one, outermost first: when they begin and end, in units. */
 typedef struct stack {
     int64_t *begins, *ends;
     size_t used;
@@ -57,6 +58,7 @@ static void append_number(assay__buffer *to, uint64_t value)
     (void)assay__buffer_append(to, bytes, count);
 }
 
+/* The number of a name in the table of names; a new name is added. */
 static uint64_t number_of(trace *t, const char *name)
 {
     int32_t number = assay__name_index_find(&t->index, 0, name);
@@ -70,7 +72,7 @@ static uint64_t number_of(trace *t, const char *name)
     return (uint64_t)number;
 }
 
-/* In units since the origin. */
+/* Convert a time to units since the origin. */
 static int64_t place(const trace *t, int64_t ns)
 {
     return (ns - t->origin_ns) / t->unit_ns;
@@ -162,7 +164,7 @@ static void write_head(const trace *t, assay__buffer *to)
     append_number(to, (uint64_t)place(t, t->end_ns));
 }
 
-/* The whole in units of `unit_ns`, not yet compressed. */
+/* Encode the whole trace in units of `unit_ns`, without compression. */
 static assay_status encode(trace *t, assay__buffer *to)
 {
     size_t most = t->slices.count + t->bars.count + 1;
@@ -185,7 +187,7 @@ static assay_status encode(trace *t, assay__buffer *to)
     return t->status != ASSAY_OK ? t->status : to->status;
 }
 
-/* 1, 2, 5, 10, … */
+/* The next unit in the sequence 1, 2, 5, 10, … */
 static int64_t next_unit(int64_t unit)
 {
     int64_t power = 1;
@@ -194,9 +196,10 @@ static int64_t next_unit(int64_t unit)
     return unit == power ? 2 * power : unit == 2 * power ? 5 * power : 10 * power;
 }
 
-/* Coarser until it fits, or until a unit is a ten-thousandth of the whole: beyond that names take
- * the room, and a page that is too large is better than none. A step to the next unit saves two
- * bits or more of each slice; several steps are taken at once where much is missing. */
+/* Encode with coarser and coarser units until the trace fits into ROOM bytes, or until the unit is
+ * longer than a ten-thousandth of the trace. Then the names take the room, and a page that is too
+ * large is better than none. A step to the next unit saves two bits or more of each slice; the code
+ * assumes 2.6 bits. If the trace is much too large, several steps are taken at once. */
 static assay_status fit(trace *t, unsigned char **bytes, size_t *count)
 {
     for (t->unit_ns = 1;;) {
@@ -229,7 +232,8 @@ bool page_trace_has(const assay_record *record)
     return record->open_span_count > 0;
 }
 
-/* From the first begin to the last end; what the record calls its start is 0. */
+/* Find the first begin and the last end of all slices and processes. Time 0 is the start of the
+ * record; the origin is at most 0. */
 static void find_extent(trace *t)
 {
     t->end_ns = t->slices.end_ns;

@@ -8,7 +8,7 @@
 #include "assay/record.h"
 #include "assay/status.h"
 
-/* Has the record spans, sampled functions or processes with a place in time? */
+/* Whether the record has spans, sampled functions or processes whose times are known. */
 bool page_trace_has(const assay_record *record);
 
 /* Print the trace as base64; the subject is an assay_record. The layout is in page_trace.c. A trace

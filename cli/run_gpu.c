@@ -1,3 +1,6 @@
+/* Prepares the environment variables that make the CUDA driver load libassay_cupti.so into the
+ * processes of a run; run_gpu.h says how. Each process writes its activity into a file of the
+ * private directory. */
 #include "cli/run_gpu.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 
 static const char injection[] = "CUDA_INJECTION64_PATH";
 
-/* One file takes 12 MiB; few programs use CUDA in more than some processes. */
+/* The file of one process takes 12 MiB, and few programs use CUDA in more than a few processes. */
 #define SCRATCH_GPU_BYTES (64u << 20)
 
 bool run_gpu_find_library(char path[SCRATCH_PATH_SIZE])

@@ -1,5 +1,6 @@
-/* Each source gives sightings: a process at some time, with its id and usually its start time.
- * After sorting by id and time, the sightings of one process are neighbours and are merged. */
+/* Merges what several sources know of the processes of a run. Each source gives sightings: a
+ * process at some time, with its id and usually its start time. After sorting by id and time, the
+ * sightings of one process are neighbours and are merged. */
 #include "cli/run_processes.h"
 
 #include <stdio.h>
@@ -12,15 +13,15 @@
 enum {
     SIGHTINGS_MAX = 1 << 18,
     NAME_BYTES = 64,
-    SWEEPS_TO_MISS = 2 /* a process seen once may have ended while starting */
+    SWEEPS_TO_MISS = 2 /* a process that was sampled only once may have ended while it started */
 };
 
 typedef struct sighting {
     int64_t process_id, parent_id;
-    uint64_t start_ticks; /* 0: not known */
-    int64_t started_ns, ended_ns, program_ns;
+    uint64_t start_ticks;                     /* 0 if not known */
+    int64_t started_ns, ended_ns, program_ns; /* program_ns: the start of its latest program */
     char name[NAME_BYTES];
-    const char *unseen; /* of its heap: a text of the library, or NULL */
+    const char *unseen; /* why its heap was not seen: a text of the library, or NULL */
     bool sampled, in_heap, running;
     uint64_t sweeps;
     double user_seconds, sys_seconds, heap_peak_bytes, heap_allocations;
@@ -57,7 +58,7 @@ static void set_name(sighting *s, const char *name)
     snprintf(s->name, sizeof s->name, "%s", name);
 }
 
-/* assay_tree_visitor */
+/* An assay_tree_visitor that adds the sighting of a sampled process. */
 static void add_sampled(void *context, const assay_tree_process *process)
 {
     sighting *added = add_sighting(context);
@@ -77,7 +78,7 @@ static void add_sampled(void *context, const assay_tree_process *process)
     set_name(added, process->name);
 }
 
-/* assay_heap_visitor */
+/* An assay_heap_visitor that adds the sighting of a program that has a heap file. */
 static void add_program(void *context, const assay_heap_program *program)
 {
     sighting *added = add_sighting(context);
@@ -108,7 +109,8 @@ static bool is_same(const sighting *a, const sighting *b)
            (a->start_ticks == b->start_ticks || a->start_ticks == 0 || b->start_ticks == 0);
 }
 
-/* Merge `added`, which began no earlier. Its program replaced the one before. */
+/* Merge `added`, which began no earlier than `whole`, into `whole`. A process can execute several
+ * programs one after the other: the name of the latest program is kept. */
 static void merge(sighting *whole, const sighting *added)
 {
     bool is_later = added->program_ns >= whole->program_ns && added->name[0] != '\0';
@@ -121,7 +123,7 @@ static void merge(sighting *whole, const sighting *added)
     if (added->ended_ns > whole->ended_ns)
         whole->ended_ns = added->ended_ns;
     if (added->in_heap && (!whole->in_heap || added->started_ns < whole->started_ns))
-        whole->started_ns = added->started_ns; /* to the nanosecond; a sample knows the tick */
+        whole->started_ns = added->started_ns; /* more exact than the clock tick of a sample */
     if (whole->unseen == NULL)
         whole->unseen = added->unseen;
     whole->in_heap |= added->in_heap;
@@ -169,7 +171,7 @@ static const char *reason_of(const sighting *s, const run_facts *facts)
 static double seconds_from_start(const run_facts *facts, int64_t time_ns)
 {
     double seconds = (double)(time_ns - (int64_t)facts->launch->start_ns) / 1e9;
-    return seconds > 0 ? seconds : 0; /* the kernel's tick may begin before the run */
+    return seconds > 0 ? seconds : 0; /* start times in ticks are rounded down */
 }
 
 static void fill_times(assay_record_member *member, const sighting *s, const run_facts *facts)
@@ -213,7 +215,7 @@ static assay_status fill_member(assay_record *record, assay_record_member *membe
     return member->unseen != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-/* The entry that the journals made for a process, among the `count` first; or NULL. */
+/* The entry that the journals made for a process, among the first `count` entries; or NULL. */
 static assay_record_member *find_entry(assay_record *record, size_t count, int64_t process_id)
 {
     for (size_t i = 0; i < count; i++)

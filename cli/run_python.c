@@ -1,4 +1,5 @@
-/* Prepares the environment in which Python programs profile themselves: run_python.h says how. */
+/* Prepares the environment variables that make Python programs profile themselves; run_python.h
+ * says how. */
 #include "cli/run_python.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 
 #include "cli/common/message.h"
 
-/* The mean distance between two sampled allocations, in bytes. 1 GiB of small blocks gives 65536
- * samples; their sums have a standard deviation of 0.4 %. */
+/* The mean distance between two sampled allocations, in allocated bytes. 1 GiB of small blocks
+ * gives 65536 samples, and their sum has a standard deviation of 0.4 %. */
 static const size_t interval_bytes = 16 << 10;
 
 #define SCRATCH_PYTHON_BYTES (64u << 20)

@@ -1,6 +1,6 @@
 /* Puts the record of a finished run together: the figures of the kernel, the samples of the process
- * tree, the journals, the heap files and the profiles of Python programs. It runs after the program
- * has ended, so it may allocate. */
+ * tree, the journals, the heap files, the profiles of Python programs and the GPU activity. It runs
+ * after the program has ended, so it may allocate. */
 #include "cli/run_record.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "cli/run_processes.h"
 #include "cli/scratch_dir.h"
 
-/* The unit of ru_inblock and ru_oublock, whatever the device (getrusage(2)). */
+/* The unit of ru_inblock and ru_oublock. It is the same for all devices (getrusage(2)). */
 static const double usage_block_bytes = 512;
 
 static double seconds_of(struct timeval time)
@@ -107,7 +107,8 @@ static void miss_heap(assay_record_process *process)
     process->heap_leaked_bytes = assay_reading_missing(ASSAY_UNSUPPORTED);
 }
 
-/* The processes of the record say which parts of the heap were not seen. */
+/* Fill the totals of the heap. The processes of the record say which parts of the heap were not
+ * seen. */
 static void fill_heap(assay_record *record, const run_facts *facts)
 {
     assay_record_process *process = &record->process;
@@ -128,7 +129,8 @@ static void fill_heap(assay_record *record, const run_facts *facts)
     message_note("the heap of '%s' could not be measured: %s", facts->command[0], reason);
 }
 
-/* The journals of the program's processes as one record, or an empty record. */
+/* Read the journals of the program's processes as one record. Without readable journals the record
+ * is empty. */
 static assay_status take_snapshot(const run_facts *facts, assay_error *error, assay_record **record)
 {
     if (scratch_dir_is_empty(facts->journal_dir))
@@ -145,7 +147,8 @@ static assay_status take_snapshot(const run_facts *facts, assay_error *error, as
     return status == ASSAY_OK || status == ASSAY_E_MEMORY ? status : assay_record_new(record);
 }
 
-/* One figure of the points as a counter track of the lane. */
+/* Add one figure of the memory samples as a counter track of the lane. `offset` is the offset of
+ * the figure in a watch_point. */
 static assay_status add_track(assay_record *record, const run_facts *facts, const char *name,
                               size_t offset, uint32_t lane)
 {
@@ -169,7 +172,7 @@ static assay_status add_track(assay_record *record, const run_facts *facts, cons
     return status == ASSAY_OK ? assay_record_add_counter(record, &counter) : status;
 }
 
-/* The memory of the tree over time, as counter tracks of its own lane. */
+/* Add the memory of the tree over time, as counter tracks of a lane of its own. */
 static assay_status add_memory_tracks(assay_record *record, const run_facts *facts)
 {
     if (facts->watch->point_count == 0)
@@ -206,7 +209,7 @@ static assay_status add_python(assay_record *record, const run_facts *facts, ass
     return status;
 }
 
-/* The GPU activity of its processes; without any, the reason is told. */
+/* Add the GPU activity of the processes. If there is none, print the reason. */
 static assay_status add_gpu(assay_record *record, const run_facts *facts, assay_error *error)
 {
     assay_error trouble = {0};
@@ -221,8 +224,8 @@ static assay_status add_gpu(assay_record *record, const run_facts *facts, assay_
     return status;
 }
 
-/* If memory is short, our own files are on a disk, and the kernel counts them as written by the
- * program. */
+/* Print a note if our own files were on a disk, because memory was short: the kernel then counts
+ * them as written by the program. */
 static void mention_own_files(const run_facts *facts)
 {
     bool of_journals =
@@ -249,7 +252,7 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
     record->kind = "run";
     record->has_process = true;
     record->name = assay_record_text(record, facts->name); /* instead of the name of the monitor */
-    record->created = NULL; /* and the time of the run, not that of the monitor */
+    record->created = NULL; /* assay_record_describe() sets it to the time of the run */
     if (facts->name != NULL && record->name == NULL)
         status = ASSAY_E_MEMORY;
     if (status == ASSAY_OK)

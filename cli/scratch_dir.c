@@ -1,4 +1,4 @@
-/* Private directories for one run, if possible in memory. */
+/* Makes and removes the private directories of a run, in memory (tmpfs) if possible. */
 #include "cli/scratch_dir.h"
 
 #include <dirent.h>
@@ -19,8 +19,8 @@ static bool is_in_memory(const char *path, uint64_t needed_bytes)
            disk.f_bavail * (uint64_t)disk.f_bsize >= needed_bytes && access(path, W_OK | X_OK) == 0;
 }
 
-/* In memory, files cost a program a fifth of what they cost on a disk, and the kernel does not
- * count them as written by it. */
+/* Files in memory cost a program a fifth of what files on a disk cost, and the kernel does not
+ * count them as written by the program. */
 const char *scratch_dir_parent(uint64_t needed_bytes)
 {
     static const char in_memory[] = "/dev/shm";

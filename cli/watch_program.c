@@ -1,7 +1,7 @@
-/* Watching happens in one thread. sigtimedwait() sleeps until a signal arrives or the next sample
+/* Watches a program in one thread. sigtimedwait() sleeps until a signal arrives or the next sample
  * is due, so there are no signal handlers and no races between the end of the program and a sample.
- * The end is stamped at the first look after SIGCHLD. A sample in progress can delay that by its
- * own length, which the 2 % rule keeps short. */
+ * The end time is taken at the first check after SIGCHLD. A sample in progress can delay that check
+ * by its own length, which the 2 % rule keeps short. */
 #include "cli/watch_program.h"
 
 #include <errno.h>
@@ -13,18 +13,18 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static const double max_duty = 0.02;
-static const double max_weigh_duty = 0.01;          /* for proportional set sizes, in addition */
-static const double first_interval_seconds = 0.001; /* short programs get samples too */
+static const double max_duty = 0.02;                /* share of one processor for the samples */
+static const double max_weigh_duty = 0.01;          /* the same for proportional set sizes */
+static const double first_interval_seconds = 0.001; /* so that short programs get samples too */
 
 typedef struct watch {
     pid_t pid;
-    assay_tree_sampler *sampler; /* NULL: the tree cannot be sampled */
+    assay_tree_sampler *sampler; /* NULL if the tree cannot be sampled */
     const char *heap_dir;        /* or NULL */
     double interval_seconds, asked_seconds;
-    uint64_t weigh_due_ns; /* shared pages are not counted before this time */
-    uint64_t due_ns;       /* the next sample; signals that come before do not bring it forward */
-    size_t stride, in_stretch; /* samples per point kept; samples in the last point */
+    uint64_t weigh_due_ns;     /* proportional set sizes are not read before this time */
+    uint64_t due_ns;           /* the time of the next sample; signals do not change it */
+    size_t stride, in_stretch; /* samples in each kept point; samples in the last point so far */
     bool ended;
     watch_result *result;
 } watch;
@@ -48,6 +48,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* Replace the figures of `kept` by those of `seen` that are larger. */
 static void raise_to(watch_point *kept, const watch_point *seen)
 {
     kept->rss_bytes = larger(kept->rss_bytes, seen->rss_bytes);
@@ -87,8 +88,8 @@ typedef struct heap_sum {
     double bytes;
 } heap_sum;
 
-/* An assay_tree_visitor that sums the heap of living processes: what each allocated and did not
- * free, without what it shares with the process that forked it. */
+/* An assay_tree_visitor that sums the heap of living processes: the bytes that each allocated and
+ * did not free, without the bytes that it inherited from the process that forked it. */
 static void add_heap(void *context, const assay_tree_process *process)
 {
     heap_sum *sum = context;
@@ -106,8 +107,9 @@ static double heap_now(const watch *w)
     return sum.bytes;
 }
 
-/* Pages that several processes share are counted once (the proportional set size). The kernel takes
- * long for this, so it is asked only where the peak could rise, and not often. */
+/* Read the proportional set sizes, which count pages that several processes share only once. The
+ * kernel takes long to compute them, so they are read only if the peak could rise, and not often.
+ */
 static void weigh_if_due(watch *w, const assay_tree_figures *figures)
 {
     bool is_higher = figures->tree_peak_pss_bytes.validity != ASSAY_VALID ||
@@ -135,7 +137,7 @@ static void sample(watch *w)
     if (figures.rss_bytes.validity == ASSAY_VALID)
         keep_point(w, (watch_point){time_ns, figures.rss_bytes.value, heap_now(w)});
     double took_seconds = own_cpu_seconds() - cpu_before;
-    double wanted = w->interval_seconds * 2; /* from the first interval up to the asked one */
+    double wanted = w->interval_seconds * 2; /* grows from the first interval to the asked one */
     if (wanted > w->asked_seconds)
         wanted = w->asked_seconds;
     w->interval_seconds = larger(wanted, took_seconds / max_duty);
@@ -186,7 +188,7 @@ static void reap(watch *w)
 
 static void pass_on(const watch *w, const siginfo_t *signal)
 {
-    if (signal->si_code <= 0) /* from a process; the terminal's own have si_code > 0 */
+    if (signal->si_code <= 0) /* a process sent it; signals of the terminal have si_code > 0 */
         kill(w->pid, signal->si_signo);
 }
 

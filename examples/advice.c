@@ -1,9 +1,9 @@
-/* What stands out in a run, what to do about it, and by which rules assay says so.
+/* The bottlenecks of a run, the advice for them, and the rules by which assay finds them.
  *
  *     cc advice.c $(pkg-config --cflags --libs assay) -lm -o advice
  *     ./advice
  *
- * bottleneck.c shows the ready-made tables; here the findings are taken as data. */
+ * bottleneck.c prints ready-made tables; this program uses the findings as data. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -72,7 +72,7 @@ static assay_status advise(assay_monitor *monitor, assay_error *error)
         status = assay_findings_print(findings, count, stdout, ASSAY_SHOW_REMEDIES);
     }
     free(findings);
-    assay_record_free(record); /* after the findings, which borrow names from it */
+    assay_record_free(record); /* after the findings, because they borrow names from it */
     return status;
 }
 

@@ -1,5 +1,6 @@
-/* An operation that runs thousands of times: count, total, mean, min and max instead of a line
- * each. A span costs two counter readings, so small operations may be tracked too.
+/* Measures an operation that runs thousands of times: it shows count, total, mean, min and max
+ * instead of a line for each. A span costs two counter readings, so small operations may be tracked
+ * too.
  *
  *     cc aggregated.c $(pkg-config --cflags --libs assay) -lm -o aggregated && ./aggregated */
 #include <math.h>

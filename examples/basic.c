@@ -1,4 +1,5 @@
-/* Where the time and the memory of a program go: each step measured once, then one table.
+/* Shows where the time and the memory of a program go: each step is measured once, then one table
+ * is printed.
  *
  *     cc basic.c $(pkg-config --cflags --libs assay) -lm -o basic && ./basic */
 #include <math.h>
@@ -7,7 +8,7 @@
 
 enum { SAMPLES = 1 << 20 };
 
-static double data[SAMPLES]; /* the system gives it memory when it is first written */
+static double data[SAMPLES]; /* memory is assigned when it is first written */
 
 static void load(void)
 {

@@ -1,4 +1,4 @@
-/* Which of two functions is faster, really? They take turns until the answer is clear.
+/* Which of two functions is faster? They take turns until the answer is clear.
  *
  *     cc benchmark.c $(pkg-config --cflags --libs assay) -lm -o benchmark && ./benchmark */
 #include <math.h>
@@ -10,7 +10,7 @@ enum { COUNT = 4096 };
 static float numbers[COUNT];
 static volatile float sink;
 
-/* Norm of a vector, one addition after the other. */
+/* The norm of a vector, with one addition after the other. */
 static assay_status naive(void *context, uint64_t iterations)
 {
     (void)context;
@@ -23,7 +23,7 @@ static assay_status naive(void *context, uint64_t iterations)
     return ASSAY_OK;
 }
 
-/* The same with four sums that do not wait for each other. */
+/* The same with four independent sums, so that no addition waits for another sum. */
 static assay_status unrolled(void *context, uint64_t iterations)
 {
     (void)context;

@@ -27,7 +27,8 @@ static double transform(int count)
     return sum;
 }
 
-/* Strategy 1: which operation takes more than its share? The rules' table knows what to advise. */
+/* Strategy 1: find operations that take more than their share. The table of rules contains the
+ * advice. */
 static double compare_operations(void)
 {
     assay_monitor *monitor = NULL;
@@ -45,7 +46,8 @@ static double compare_operations(void)
     return result;
 }
 
-/* Strategy 2: are all batches alike? Every tenth here is three times as large. */
+/* Strategy 2: find out whether all batches are alike. Here every tenth batch is three times as
+ * large. */
 static double compare_batches(void)
 {
     assay_epoch_monitor *monitor = NULL;
@@ -72,7 +74,7 @@ static double compare_batches(void)
     return result;
 }
 
-/* Strategy 3: which batch size processes the data fastest? */
+/* Strategy 3: find the batch size that processes the data fastest. */
 static double compare_configurations(void)
 {
     static const char *const names[] = {"64", "1024", "16384"};

@@ -1,9 +1,9 @@
-/* Which of two models trains faster, really? Their training steps take turns until it is clear.
+/* Which of two models trains faster? Their training steps take turns until the answer is clear.
  *
  *     cc compare_models.c $(pkg-config --cflags --libs assay-models) -lm -o compare_models
  *     ./compare_models
  *
- * benchmark.c does the same with two functions, significance.c looks at the statistics. */
+ * benchmark.c does the same with two functions; significance.c shows the statistics. */
 #include <assay/assay.h>
 #include <assay/model.h>
 #include <assay/profile.h>

@@ -1,11 +1,12 @@
-/* Does training settle, and does it get there? Warm-up, convergence and uneven batches.
+/* Does a training become steady, and does it reach its goal? This program shows warm-up,
+ * convergence and uneven batches.
  *
  *     cc convergence.c $(pkg-config --cflags --libs assay) -lm -o convergence
  *     ./convergence
  *
  * A logistic regression is trained with eight learning rates. Each training keeps the loss and the
  * time of every epoch, and the times of its batches. The first epoch of the first training also
- * makes the data, so it is slower than the others: that is its warm-up. */
+ * makes the data, so it is slower than the others: this is its warm-up. */
 #include <math.h>
 
 #include <assay/assay.h>
@@ -69,7 +70,7 @@ static void train(int training)
     }
 }
 
-/* The seed's figures first, then what was detected: where the steady state really begins. */
+/* First the simple figures of the seed documents, then the detected begin of the steady state. */
 static assay_status show_warmup(void)
 {
     assay_warmup warmup;

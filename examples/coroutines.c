@@ -1,5 +1,5 @@
-/* Two requests that take turns on one thread, as coroutines do: each has a task, so that the spans
- * of one never mix with those of the other.
+/* Two requests take turns on one thread, as coroutines do. Each has a task, so that the spans of
+ * one never mix with the spans of the other.
  *
  *     ./coroutines */
 #include <assay/assay.h>
@@ -35,7 +35,7 @@ static void serve(int number)
         for (; self->queries_left > 0; self->queries_left--)
             ASSAY_TRACK(monitor, "query") {
                 work();
-                swapcontext(&self->context, &scheduler); /* the other one's turn */
+                swapcontext(&self->context, &scheduler); /* now it is the other one's turn */
             }
     }
 }

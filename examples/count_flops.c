@@ -1,10 +1,12 @@
-/* How much arithmetic and memory does a model take? Counted from its sizes, without running it.
+/* How much arithmetic and memory does a model take? Both are counted from its sizes, without
+ * running it.
  *
  *     cc count_flops.c $(pkg-config --cflags --libs assay-models) -lm -o count_flops
  *     ./count_flops
  *
- * First the parts of a graph transformer, then the whole from its sizes, then the built-in model
- * itself, which must come to the same. docs/flops.md explains what each convention counts. */
+ * First come the parts of a graph transformer, then the whole from its sizes, then the built-in
+ * model itself, which must give the same numbers. docs/flops.md explains what each convention
+ * counts. */
 #include <stdlib.h>
 
 #include <assay/assay.h>
@@ -46,7 +48,7 @@ static void show_memory(void)
            encodings.relative_pe_sparse_bytes);
 }
 
-/* The components of an account, summed by what they are, whatever layer they stand in. */
+/* Prints the components of an account, summed by kind over all layers. */
 static assay_status show_account(const assay_flop_account *account)
 {
     assay_flop_account *grouped = NULL;
@@ -86,7 +88,7 @@ static assay_status show_estimate(void)
     return status;
 }
 
-/* The model says itself what it computes; every convention counts that in its own way. */
+/* The model itself describes what it computes. Every convention counts that in its own way. */
 static assay_status show_conventions(const assay_flop_account *account)
 {
     printf("\nThe same by each convention:            forward       backward   left out\n");

@@ -1,4 +1,4 @@
-/* Positional encodings of graphs: what computing them costs, and what they cost in every pass.
+/* Positional encodings of graphs: the cost of computing them, and their cost in every pass.
  *
  *     cc encodings.c $(pkg-config --cflags --libs assay-models) -lm -o encodings
  *     ./encodings */
@@ -13,7 +13,7 @@ enum { SIZES = 3, STEPS = 8, DEGREE = 6 };
 
 typedef struct walk {
     const assay_scaling_graph *graph;
-    double *now, *next; /* (num_nodes, num_nodes): where a walk from each node stands */
+    double *now, *next; /* (num_nodes, num_nodes): positions of the walks from each node */
     double *returned;   /* (num_nodes, STEPS): the encoding */
 } walk;
 
@@ -88,7 +88,7 @@ static assay_status compute_them(assay_error *error)
     return status;
 }
 
-/* The forward pass of a model with each encoding, in turns. */
+/* Compares the forward pass of a model with each encoding; the models take turns. */
 static assay_status use_them(assay_error *error)
 {
     static const assay_pe_config configs[] = {{"lap", 8}, {"rwse", 8}, {"none", 0}};
@@ -100,7 +100,7 @@ static assay_status use_them(assay_error *error)
     double *settings = malloc(class->option_count * sizeof *settings);
     if (settings == NULL)
         return ASSAY_E_MEMORY;
-    for (size_t i = 0; i < class->option_count; i++) { /* smaller than by default: a quick look */
+    for (size_t i = 0; i < class->option_count; i++) { /* smaller than by default, to be quick */
         const char *name = class->options[i].name;
         settings[i] = strcmp(name, "num-nodes") == 0 ? 50 : class->options[i].initial;
         if (strcmp(name, "hidden-dim") == 0)

@@ -1,9 +1,10 @@
-/* A whole function, measured by one line at its top: every return prints what the call took.
+/* Measures a whole function by one line at its top: every return prints the time and memory of the
+ * call.
  *
- * ASSAY_SCOPE does the same into a monitor, silently, for functions that are called often.
+ * ASSAY_SCOPE does the same into a monitor without printing, for functions that are called often.
  *
- *     cc function_scope.c $(pkg-config --cflags --libs assay) -lm -o function_scope &&
- * ./function_scope */
+ *     cc function_scope.c $(pkg-config --cflags --libs assay) -lm -o function_scope
+ *     ./function_scope */
 #include <stdlib.h>
 
 #include <assay/assay.h>

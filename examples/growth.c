@@ -1,5 +1,5 @@
-/* How does a time grow with a size? A function of your own at several sizes, and figures from
- * elsewhere.
+/* How does a time grow with a size? This program measures a function at several sizes, and fits
+ * figures that were measured elsewhere.
  *
  *     cc growth.c $(pkg-config --cflags --libs assay) -lm -o growth
  *     ./growth */
@@ -15,7 +15,7 @@ typedef struct numbers {
     int *shuffled, *sorted;
 } numbers;
 
-/* Made for each size, outside the timing. */
+/* Makes the numbers of one size. This is not timed. */
 static assay_status make_numbers(void *context, double size, void **instance)
 {
     (void)context;
@@ -49,7 +49,7 @@ static void free_numbers(void *context, void *instance)
     free(made);
 }
 
-/* Insertion sort, which moves every number past all larger ones before it. */
+/* Insertion sort: it moves every number past all larger numbers before it. */
 static assay_status sort_numbers(void *context, void *instance, double size, uint64_t iterations)
 {
     (void)context;
@@ -91,7 +91,7 @@ static assay_status measure(assay_error *error)
     return status;
 }
 
-/* The same for figures that somebody else measured; `assay fit` does it for a CSV file. */
+/* The same for figures that were measured elsewhere. `assay fit` does it for a CSV file. */
 static assay_status fit_figures(assay_error *error)
 {
     static const double rows[] = {1000, 2000, 5000, 10000, 20000, 50000};

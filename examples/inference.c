@@ -14,7 +14,7 @@ typedef struct network {
     assay_tensor input, target;
 } network;
 
-/* Make the built-in perceptron, with made-up data of `rows` rows. */
+/* Makes the built-in perceptron, with made-up data of `rows` rows. */
 static assay_status make(network *net, size_t rows, assay_error *error)
 {
     const assay_model_class *class = NULL;
@@ -35,7 +35,7 @@ static assay_status make(network *net, size_t rows, assay_error *error)
     return status;
 }
 
-/* The benchmark times single calls of this. */
+/* The benchmark times single calls of this function. */
 static assay_status predict(void *argument)
 {
     network *net = argument;
@@ -48,7 +48,7 @@ static assay_status benchmark(size_t rows, assay_error *error)
     network net = {0};
     assay_timing timing;
     assay_status status = make(&net, rows, error);
-    if (status == ASSAY_OK) { /* NULL options: 100 calls, after 10 that do not count */
+    if (status == ASSAY_OK) { /* with NULL options: 100 calls, after 10 that do not count */
         assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
         options.num_iterations = 200;
         options.warmup = 20;

@@ -1,12 +1,12 @@
-/* Figures that survive the program: a monitor that writes into a file, read after a crash.
+/* Figures that survive the program: a monitor writes into a file, which is read after a crash.
  *
  *     cc journal.c $(pkg-config --cflags --libs assay) -lm -o journal
  *     ./journal            in a temporary folder
  *     ./journal FOLDER     keeps the journal in FOLDER
  *
- * A child process measures and dies in the middle of its work. The parent reads the journal it
- * left: every span that was completed is there, and the one that was open is named. `assay journal
- * FILE` shows the same, also while the process still runs. */
+ * A child process measures and dies in the middle of its work. The parent reads the journal that
+ * the child left: every completed span is there, and the open span is named. `assay journal FILE`
+ * shows the same, even while the process is still running. */
 #include <math.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ static void work(void)
         sum = sum + sin(i);
 }
 
-/* Measures STEPS steps, then dies without a word. */
+/* Measures STEPS steps, then ends without closing anything. */
 static void crash(const char *path)
 {
     assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-/* The memory of this process: what is resident, its peak, and what the heap holds exactly.
+/* The memory of this process: its resident memory, the peak of it, and the exact size of the heap.
  *
  *     cc memory.c $(pkg-config --cflags --libs assay) -lm -o memory
  *     ./memory
@@ -50,14 +50,14 @@ int main(void)
     unsigned char *memory = malloc(BYTES);
     if (memory == NULL)
         return 1;
-    show_resident("allocated"); /* the kernel gives pages when they are first written */
+    show_resident("allocated"); /* the kernel assigns pages when they are first written */
     memset(memory, 1, BYTES);
     show_resident("written");
     const int last = memory[BYTES - 1];
     free(memory);
     show_resident("freed");
 
-    /* The peak is the kernel's and stays until it is reset, for everyone who reads it. */
+    /* The kernel keeps the peak. If it is reset, everyone who reads it sees the new value. */
     const assay_status reset = assay_memory_reset_peak();
     if (reset == ASSAY_OK)
         show_resident("peak reset");

@@ -1,4 +1,4 @@
-/* One call measured on the spot: its line now, its figures for later.
+/* Measures one call: it prints a line at once and keeps the figures for later.
  *
  *     cc one_call.c $(pkg-config --cflags --libs assay) -lm -o one_call
  *     ./one_call
@@ -39,7 +39,7 @@ int main(void)
 {
     assay_record_metric filled, summed;
 
-    /* The function is called, its result comes back, its line is printed. */
+    /* This calls the function, returns its result, and prints its line. */
     unsigned char *memory = assay_track_performance("fill", stdout, fill, NULL, &filled);
     if (memory == NULL)
         return 1;
@@ -49,7 +49,7 @@ int main(void)
     const assay_record_metric asked = assay_performance_end(&request);
     free(memory);
 
-    /* The line of a measurement that was silent, printed when it suits. */
+    /* This prints the line of a measurement that printed nothing by itself. */
     printf("the checksum is %08x\n", *sum);
     assay_performance_print(&asked, stdout);
 

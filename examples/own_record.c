@@ -1,10 +1,11 @@
-/* A program that measures by itself hands its figures to assay's reports.
+/* A program that measures by itself uses the reports of assay for its figures.
  *
  *     cc own_record.c $(pkg-config --cflags --libs assay) -lm -o own_record
  *     ./own_record         prints the reports
  *     ./own_record FILE    also saves the record, for `assay report` and `assay compare`
  *
- * The figures stand in this file: think of a device, a log or another language that measured. */
+ * The figures are constants in this file. In practice a device, a log or a program in another
+ * language would deliver them. */
 #include <string.h>
 
 #include <assay/assay.h>
@@ -12,7 +13,8 @@
 
 enum { SAMPLES = 20 };
 
-/* A phase of the device's job. What is not known stays "not measured" as the init call sets it. */
+/* Adds a phase of the device's job. Figures that are not known stay "not measured", as the init
+ * call sets them. */
 static assay_status add_phase(assay_record *record, const char *name, int32_t parent,
                               uint64_t count, double total, double self)
 {
@@ -29,7 +31,7 @@ static assay_status add_phase(assay_record *record, const char *name, int32_t pa
     return assay_record_add_operation(record, &phase);
 }
 
-/* One thing that happened once. */
+/* Adds an event that happened once. */
 static assay_status add_event(assay_record *record, const char *name, double start, double seconds)
 {
     assay_record_metric metric;
@@ -42,7 +44,8 @@ static assay_status add_event(assay_record *record, const char *name, double sta
     return assay_record_add_metric(record, &metric);
 }
 
-/* Something that was timed repeatedly. The samples must live as long as the record: copy them. */
+/* Adds an operation that was timed repeatedly. The samples must live as long as the record, so they
+ * are copied. */
 static assay_status add_timings(assay_record *record, const char *name, const char *mode,
                                 const double *seconds)
 {
@@ -72,7 +75,7 @@ static assay_status fill(assay_record *record)
     record->name = assay_record_text(record, "camera");
     record->total_seconds = 1.60;
     assay_status status = assay_record_add_machine(record, "cpu", "camera board", ASSAY_VALID);
-    if (status == ASSAY_OK) /* unknown, with the reason; never a made-up value */
+    if (status == ASSAY_OK) /* the value is unknown; the reason is given instead */
         status = assay_record_add_machine(record, "governor", NULL, ASSAY_NOT_PERMITTED);
     if (status == ASSAY_OK)
         status = add_phase(record, "frame", -1, 30, 1.50, 0.30);

@@ -1,11 +1,11 @@
-/* Spans with names made at run time, counters, and everything a monitor knows as one record.
+/* Spans with names that are made at run time, counters, and all figures of a monitor as one record.
  *
  *     cc own_spans.c $(pkg-config --cflags --libs assay) -lm -o own_spans
  *     ./own_spans            prints the call tree, the single spans and the counters
  *     ./own_spans --json     prints the record as JSON instead
  *     ./own_spans run.json   also saves the record; `assay report run.json` shows it again
  *
- * ASSAY_TRACK (basic.c, aggregated.c) is shorter where the name is a literal. */
+ * ASSAY_TRACK (basic.c, aggregated.c) is shorter if the name is a literal. */
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void pass(assay_monitor *monitor, int left)
     normalise();
     assay_monitor_add(monitor, "normalise", assay_clock_now_ns(assay_clock_default()) - start);
     assay_span_end(whole);
-    assay_monitor_count(monitor, "passes left", left); /* a value followed over time */
+    assay_monitor_count(monitor, "passes left", left); /* a value that changes over time */
 }
 
 static assay_status show(assay_monitor *monitor, const char *argument, assay_error *error)
@@ -79,10 +79,10 @@ int main(int count, char **arguments)
     }
     const char *argument = count > 1 ? arguments[1] : NULL;
 
-    pass(monitor, PASSES); /* warm-up: forgotten again */
+    pass(monitor, PASSES); /* warm-up; cleared below */
     assay_monitor_clear(monitor);
 
-    /* A span recorded on its own, with its memory; its time comes back at once. */
+    /* This span is recorded individually, with its memory. Its time is available at once. */
     const assay_span first = assay_monitor_begin_metric(monitor, "first pass");
     pass(monitor, PASSES - 1);
     const uint64_t first_ns = assay_span_end_ns(first);

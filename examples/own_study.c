@@ -1,21 +1,22 @@
-/* A program that trained and measured models by itself keeps what it found in one record.
+/* A program that trained and measured models by itself keeps its results in one record.
  *
  *     cc own_study.c $(pkg-config --cflags --libs assay) -lm -o own_study
  *     ./own_study FILE       "-" is standard output
  *
- * The figures stand in this file: think of a training on a cluster that another program ran. */
+ * The figures are constants in this file. In practice another program, such as a training on a
+ * cluster, would deliver them. */
 #include <assay/assay.h>
 #include <assay/record_build.h>
 
 enum { EPOCHS = 4, SIZES = 3 };
 
-/* What the model is, what it holds, and what it computes. */
+/* Adds the model: its class, its memory and its arithmetic. */
 static assay_status add_model(assay_record *record)
 {
     static const assay_record_flops flops[] = {
         {.component = "attention", .convention = "assay", .forward = 1.2e9, .backward = 2.4e9}};
     assay_record_model model;
-    assay_record_model_init(&model); /* what is not set below stays "not measured" */
+    assay_record_model_init(&model); /* fields not set below stay "not measured" */
     model.name = "translator";
     model.class_name = "transformer";
     model.parameters = assay_reading_of(65e6);
@@ -26,7 +27,7 @@ static assay_status add_model(assay_record *record)
     return status == ASSAY_OK ? assay_record_add_model(record, &model) : status;
 }
 
-/* What came of the training: numbers in an order, and single ones. */
+/* Adds the results of the training: a series of losses, and single figures. */
 static assay_status add_results(assay_record *record)
 {
     static const double losses[EPOCHS] = {4.1, 2.7, 2.2, 2.0};
@@ -49,7 +50,7 @@ static assay_status add_results(assay_record *record)
     return status;
 }
 
-/* How its time grows: a subject for each size, and the class that fits. */
+/* Adds the growth of the model's time: a subject for each size, and the class that fits. */
 static assay_status add_growth(assay_record *record)
 {
     static const char *const lengths[SIZES] = {"128", "256", "512"};
@@ -75,7 +76,7 @@ static assay_status add_growth(assay_record *record)
     return status;
 }
 
-/* Where it ran: a rank of a parallel job, and its device. */
+/* Adds where the training ran: a rank of a parallel job, and its device. */
 static assay_status add_places(assay_record *record)
 {
     assay_record_member process;

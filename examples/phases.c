@@ -1,4 +1,5 @@
-/* The phases of one job: each begins where the one before it ends, and comes again in every round.
+/* Times the phases of one job. Each phase begins where the one before it ends, and occurs again in
+ * every round.
  *
  *     cc phases.c $(pkg-config --cflags --libs assay) -lm -o phases
  *     ./phases */
@@ -61,7 +62,7 @@ int main(void)
     if (status == ASSAY_OK)
         status = assay_phase_timer_print_breakdown(timer, stdout);
 
-    /* The phases are timers too, which can be listed, compared and exported (timing.c). */
+    /* The phases are timers too, so they can be listed, compared and exported (timing.c). */
     const assay_timers *phases = assay_phase_timer_timers(timer);
     printf("\n%zu phases, %.6f s together; the forces took %.6f s\n", assay_timers_count(phases),
            assay_timers_total(phases), assay_timers_get(phases, "forces", "time").value);

@@ -1,4 +1,4 @@
-/* One model in numbers: how long its passes take and what memory they need.
+/* Profiles one model: how long its passes take, and how much memory they need.
  *
  *     cc profile_model.c $(pkg-config --cflags --libs assay-models) -lm -o profile_model
  *     ./profile_model
@@ -23,7 +23,8 @@ static void print_ms(assay_reading seconds)
         printf(" %8s", "n/a");
 }
 
-/* Backward is gradient less forward, on average: it has no runs of its own to take a minimum of. */
+/* The time of the backward pass is the mean time of the gradient minus that of the forward pass. It
+ * has no runs of its own, and so no minimum. */
 static void print_timing(const char *name, const assay_timing *timing)
 {
     printf("  %-16s", name);
@@ -42,7 +43,7 @@ static void print_memory(const char *name, assay_reading bytes)
         printf("  %-24s %13s\n", name, assay_validity_text(bytes.validity));
 }
 
-/* The defaults of the class but for two sizes and some dropout. */
+/* Makes a model with the defaults of its class, except for two sizes and some dropout. */
 static assay_status make(assay_error *error, assay_model **model)
 {
     const assay_model_class *class = NULL;
@@ -94,7 +95,7 @@ static assay_status show_passes(const assay_profile_target *target, assay_error 
     return ASSAY_OK;
 }
 
-/* A function of your own, here a forward pass, can be timed and watched too. */
+/* A function of your own, here a forward pass, can be timed and observed too. */
 static assay_status forward(void *argument)
 {
     const assay_profile_target *target = argument;
@@ -124,7 +125,7 @@ static assay_status show_memory(const assay_profile_target *target, assay_error 
 {
     assay_model_memory held;
     assay_status status = assay_reset_memory_stats();
-    if (status != ASSAY_OK) /* the kernel may not let us: then the peak is that since the start */
+    if (status != ASSAY_OK) /* not permitted: the peak is the one since the start */
         printf("The peak was not reset: %s\n", assay_status_message(status));
     status = assay_get_memory_breakdown(target, error, &held);
     if (status != ASSAY_OK)
@@ -138,8 +139,8 @@ static assay_status show_memory(const assay_profile_target *target, assay_error 
     return ASSAY_OK;
 }
 
-/* Training steps as they run, with dropout, but with the same masks each time; and with a loss and
- * an optimizer of our choice. */
+/* Profiles training steps with dropout but with the same masks each time, and with another loss and
+ * another optimizer. */
 static assay_status show_choices(const assay_profile_target *given, assay_error *error)
 {
     assay_profile_target target = *given;
@@ -185,7 +186,7 @@ int main(void)
     target.inputs = inputs;
     target.target = &wanted;
     if (status == ASSAY_OK) {
-        /* No dropout while we look; afterwards the model is again in the mode it was in. */
+        /* This switches dropout off. At the end the model returns to the mode it was in. */
         assay_profiling_context context = assay_profiling_begin(model, false);
         printf("graph transformer, %llu parameters\n",
                (unsigned long long)assay_model_parameter_count(model));

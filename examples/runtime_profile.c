@@ -1,11 +1,13 @@
-/* Two forecasting models side by side: training, forecasts, memory, arithmetic, and who wins.
+/* Two forecasting models side by side: training, forecasts, memory, arithmetic, and which one is
+ * better.
  *
  *     cc runtime_profile.c $(pkg-config --cflags --libs assay-models) -lm -o runtime_profile
  *     ./runtime_profile
  *     ./runtime_profile FOLDER      also writes runtime_profile.json and runtime_comparison.json
  *
- * Both are built in: an MVAR, fitted in one go, and an LSTM, trained by gradient steps. The MVAR's
- * profile is made by one call, the LSTM's part by part, which comes to the same. */
+ * Both are built in: an MVAR, which is fitted in one step, and an LSTM, which is trained by
+ * gradient steps. The MVAR's profile is made by one call, the LSTM's part by part; both ways give
+ * the same kind of profile. */
 #include <assay/assay.h>
 #include <assay/model.h>
 #include <assay/runtime.h>
@@ -33,7 +35,7 @@ static assay_status make(forecaster *made, const char *name, assay_error *error)
     return status;
 }
 
-/* The next `steps` values: this is what the benchmark calls. */
+/* Forecasts the next `steps` values. The benchmark calls this function. */
 static assay_status forecast(void *context, uint64_t steps)
 {
     forecaster *made = context;
@@ -88,7 +90,8 @@ static assay_status profile_lstm(forecaster *lstm, assay_error *error,
     return status == ASSAY_OK ? assay_build_profile(&parts, error, profile) : status;
 }
 
-/* Both JSON forms; then figures computed one by one, as they could be from anything timed. */
+/* Shows both JSON forms, then figures computed one by one, as a program could compute them for
+ * anything that it timed. */
 static assay_status show(const assay_runtime_comparison *comparison, assay_error *error)
 {
     const assay_runtime_profile *mvar = &comparison->profiles[0], *lstm = &comparison->profiles[1];

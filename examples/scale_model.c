@@ -1,10 +1,10 @@
-/* How does a model's forward pass grow with its sizes? Nodes, layers, or any setting of its class.
+/* How does a model's forward pass grow with its sizes: nodes, layers, or any setting of its class?
  *
  *     cc scale_model.c $(pkg-config --cflags --libs assay-models) -lm -o scale_model
  *     ./scale_model
  *
- * At each size the model is made anew with made-up data, timed, and the growth is fitted: a class
- * such as n or n^2 where the data allow one to be named. encodings.c looks at the encodings. */
+ * At each size the model is made anew with made-up data and timed. Then the growth is fitted: a
+ * class such as n or n^2, if the data allow one. encodings.c shows the encodings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum { SIZES = 5 };
 
-/* A small graph transformer, so that this ends soon. Free the settings. */
+/* Makes a small graph transformer, so that the program ends soon. The caller frees the settings. */
 static assay_status make_factory(assay_model_factory *factory, double **settings,
                                  assay_error *error)
 {
@@ -34,11 +34,11 @@ static assay_status make_factory(assay_model_factory *factory, double **settings
             (*settings)[i] = 40;
     }
     factory->settings = *settings;
-    assay_set_seed(factory, 42); /* weights and data are drawn from it */
+    assay_set_seed(factory, 42); /* the seed of weights and data */
     return ASSAY_OK;
 }
 
-/* The figures of a run, then what they say about the growth. */
+/* Prints the figures of a run, then the growth that was fitted. */
 static void show(const char *title, const assay_scaling *scaling)
 {
     printf("%s\n", title);
@@ -51,7 +51,7 @@ static void show(const char *title, const assay_scaling *scaling)
            growth->conclusive ? "" : ", but that is not certain");
 }
 
-/* Single runs: their figures are yours. */
+/* Single runs, whose figures the caller gets. */
 static assay_status single_runs(const assay_model_factory *factory,
                                 const assay_scaling_options *options, assay_error *error)
 {
@@ -80,7 +80,7 @@ static assay_status single_runs(const assay_model_factory *factory,
     return ASSAY_OK;
 }
 
-/* An experiment: several runs, one summary. */
+/* An experiment: several runs with one summary. */
 static assay_status experiment(const assay_model_factory *factory,
                                const assay_scaling_options *options, assay_error *error)
 {
@@ -102,7 +102,7 @@ int main(void)
     assay_error error = {.message = "out of memory"};
     assay_model_factory factory = ASSAY_MODEL_FACTORY_INIT;
     assay_scaling_options options = ASSAY_SCALING_OPTIONS_INIT;
-    options.budget_seconds = 0.25; /* of each run; more time makes the answer sharper */
+    options.budget_seconds = 0.25; /* of each run; more time gives narrower intervals */
     double *settings = NULL;
     assay_status status = make_factory(&factory, &settings, &error);
     if (status == ASSAY_OK)

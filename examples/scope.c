@@ -1,4 +1,4 @@
-/* One block of code, measured on the spot: no monitor, one line after the block.
+/* Measures one block of code without a monitor; it prints one line after the block.
  *
  *     cc scope.c $(pkg-config --cflags --libs assay) -lm -o scope && ./scope */
 #include <stdlib.h>
@@ -30,7 +30,7 @@ int main(void)
     ASSAY_TRACK_PERFORMANCE("allocate and sieve", stdout) {
         composite = calloc(LIMIT, 1);
         if (composite == NULL)
-            return 1; /* the line is printed on this way out too */
+            return 1; /* the line is printed here too */
         prime = largest_prime(composite);
     }
 

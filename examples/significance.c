@@ -1,11 +1,12 @@
-/* Is it really faster? assay's verdict, and the classical tests and intervals beside it.
+/* Is one function really faster? This program shows assay's verdict, and the classical tests and
+ * intervals beside it.
  *
  *     cc significance.c $(pkg-config --cflags --libs assay) -lm -o significance
  *     ./significance
  *
- * Two ways to add up numbers take turns, 40 rounds. The verdict needs no second opinion: it allows
- * for autocorrelation, and for a difference too small to matter. The tests are for those who report
- * p-values; they take the timings for independent. */
+ * Two ways to add up numbers take turns for 40 rounds. The verdict is enough by itself: it allows
+ * for autocorrelation, and for a difference that is too small to matter. The tests are for people
+ * who report p-values; they assume that the timings are independent. */
 #include <assay/assay.h>
 #include <assay/stats.h>
 
@@ -26,7 +27,7 @@ static assay_status forwards(void *context, uint64_t iterations)
     return ASSAY_OK;
 }
 
-/* Two sums that do not wait for each other. */
+/* Two independent sums, so that no addition waits for the other sum. */
 static assay_status in_halves(void *context, uint64_t iterations)
 {
     (void)context;

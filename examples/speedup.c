@@ -1,10 +1,10 @@
-/* How much faster is it? Three ways to count primes, timed once, then two of them timed repeatedly.
+/* How much faster is it? Three ways to count primes are timed once, then two of them repeatedly.
  *
  *     cc speedup.c $(pkg-config --cflags --libs assay) -lm -o speedup
  *     ./speedup
  *
- * One timing of each gives a ratio. Repeated timings, taken in turns, give a ratio with a
- * confidence interval and a verdict. */
+ * One timing of each gives a ratio. Repeated timings that took turns give a ratio with a confidence
+ * interval and a verdict. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static assay_status compare_single_timings(assay_error *error)
     }
     printf("primes below %d: %d, %d, %d\n\n", LIMIT, primes[0], primes[1], primes[2]);
 
-    /* NULL as the baseline: the slowest one. */
+    /* With NULL, the baseline is the slowest one. */
     assay_speedup ratios[3];
     size_t baseline = 0, best = 0;
     status = assay_speedup_ratios(timers, NULL, error, ratios, &baseline);
@@ -104,7 +104,7 @@ static assay_status compare_single_timings(assay_error *error)
 static assay_status compare_repeated_timings(void)
 {
     double division[REPETITIONS], primes[REPETITIONS];
-    for (int i = 0; i < REPETITIONS; i++) { /* in turns: a slow moment then hits both */
+    for (int i = 0; i < REPETITIONS; i++) { /* taking turns: a slow phase affects both */
         division[i] = seconds_of(by_division);
         primes[i] = seconds_of(by_primes);
     }

@@ -1,11 +1,11 @@
-/* Is assay installed and at work? A mock of an MVAR is profiled, and the profile looked at.
+/* Does the installed assay work? This program profiles a mock of an MVAR and checks the profile.
  *
- *     cc test_runtime_analyzer.c $(pkg-config --cflags --libs assay-models) -o
- * test_runtime_analyzer
+ *     cc test_runtime_analyzer.c $(pkg-config --cflags --libs assay-models) \
+ *         -o test_runtime_analyzer
  *     ./test_runtime_analyzer       writes test_outputs/test_runtime_profile.json
  *
  * The mock is a plain function: z(t) = A_0 + A_1 z(t-1) + ... + A_p z(t-p), with made-up matrices.
- * A model of your own takes its place in the same way. */
+ * A model of your own can take its place in the same way. */
 #include <assay/assay.h>
 #include <assay/runtime.h>
 #include <assay/timers.h>
@@ -70,7 +70,7 @@ int main(void)
     parts.training_seconds = assay_reading_of(seconds);
     parts.model_params = assay_compute_mvar_params(LATENT, LAG);
     parts.shape.latent_dim = LATENT;
-    parts.shape.lag = LAG; /* tells that it is an MVAR */
+    parts.shape.lag = LAG; /* a lag means that it is an MVAR */
 
     assay_error error = {0};
     assay_runtime_profile profile;

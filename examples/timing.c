@@ -1,11 +1,11 @@
-/* Named timers: what each step of a job took, what memory it needed, and one summary at the end.
+/* Named timers: the time of each step of a job, its memory, and one summary at the end.
  *
  *     cc timing.c $(pkg-config --cflags --libs assay) -lm -o timing
  *     ./timing             prints a line after each step, then the tables
  *     ./timing FOLDER      also writes FOLDER/timing.csv and FOLDER/timing.json
  *
- * Memory is exact with the heap library, `LD_PRELOAD=libassay_heap.so ./timing`, and resident
- * memory of the process without it. The program says which one it shows. */
+ * With the heap library (`LD_PRELOAD=libassay_heap.so ./timing`) the memory is exact. Without it,
+ * the memory is the resident memory of the process. The program says which one it shows. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static void *sort_numbers(void *numbers)
     return numbers;
 }
 
-/* The number after which the next one is furthest away. */
+/* Finds the number with the largest gap after it. */
 static void *find_gap(void *argument)
 {
     double *numbers = argument, *gap = numbers;
@@ -78,7 +78,7 @@ int main(int count, char **arguments)
 {
     assay_error error = {0};
     assay_timers *timers = NULL;
-    assay_status status = assay_timers_new(stdout, &timers); /* NULL instead of stdout: silence */
+    assay_status status = assay_timers_new(stdout, &timers); /* pass NULL to print nothing */
     if (status != ASSAY_OK) {
         fprintf(stderr, "timers: %s\n", assay_status_message(status));
         return 1;
@@ -86,13 +86,14 @@ int main(int count, char **arguments)
     const assay_memory_source source = assay_enable_memory_tracking(timers);
     printf("memory: %s\n", source == ASSAY_MEMORY_SOURCE_HEAP ? "exact heap" : "resident memory");
 
-    /* A call: the function's own result comes back. */
+    /* A call. It returns the result of the function. */
     double *numbers = assay_track_time_and_memory(timers, "make numbers", make_numbers, NULL);
     if (numbers == NULL) {
         assay_timers_free(timers);
         return 1;
     }
-    /* A block. What is tracked inside it belongs to it and is not added to the total again. */
+    /* A block. Calls that are tracked inside it belong to it and are not added to the total again.
+     */
     ASSAY_TRACK_TIME_AND_MEMORY(timers, "analysis") {
         assay_track_time(timers, "sort", sort_numbers, numbers);
         const double *gap = assay_track_time_and_gpu(timers, "find gap", find_gap, numbers);
@@ -100,7 +101,7 @@ int main(int count, char **arguments)
     }
     free(numbers);
 
-    /* Times that somebody else measured, and figures of your own. */
+    /* Times that were measured elsewhere, and figures of your own. */
     status = assay_timers_set(timers, "download", 0.25);
     if (status == ASSAY_OK)
         status = assay_timers_set_metric(timers, "sort", "numbers", assay_reading_of(COUNT));

@@ -1,12 +1,12 @@
-/* A small neural network trained under an epoch monitor.
+/* Trains a small neural network under an epoch monitor.
  *
- * A perceptron with one hidden layer of tanh units learns f(x, y) = sin(pi x) cos(pi y) on
- * [-1, 1]^2 by stochastic gradient descent with momentum; forward, backward and the update are
- * written out. The monitor prints the first batches and the end of each epoch; forward, backward
- * and update are spans inside its batches, so the summary shows where the time went.
+ * A perceptron with one hidden layer of tanh units learns f(x, y) = sin(pi x) cos(pi y) on [-1,
+ * 1]^2 by stochastic gradient descent with momentum; forward, backward and the update are written
+ * out. The monitor prints the first batches and the end of each epoch. Forward, backward and update
+ * are spans inside its batches, so the summary shows where the time went.
  *
- *     cc training_loop.c $(pkg-config --cflags --libs assay) -lm -o training_loop &&
- * ./training_loop */
+ *     cc training_loop.c $(pkg-config --cflags --libs assay) -lm -o training_loop
+ *     ./training_loop */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +27,8 @@ typedef struct network {
     unsigned long random;
 } network;
 
-/* Uniform in [-1, 1]; Knuth's MMIX generator, so that every run trains the same. */
+/* A uniform number in [-1, 1] from Knuth's MMIX generator, so that every run trains in the same
+ * way. */
 static double uniform(network *net)
 {
     net->random = net->random * 6364136223846793005ul + 1442695040888963407ul;
@@ -55,7 +56,7 @@ static void next_batch(network *net)
     }
 }
 
-/* Mean squared error of the batch. */
+/* Computes the outputs of the batch and returns their mean squared error. */
 static double forward(network *net)
 {
     const parameters *w = &net->weights;
@@ -162,7 +163,7 @@ int main(void)
     printf("\n");
     assay_monitor_print_summary(assay_epoch_monitor_spans(monitor), stdout,
                                 ASSAY_SHOW_AGGREGATE | ASSAY_SHOW_BOTTLENECKS);
-    /* The calls of the loop return nothing; the monitor remembers the first failure. */
+    /* The calls of the loop return nothing; the monitor keeps the first failure. */
     const assay_status status = assay_epoch_monitor_status(monitor);
     if (status != ASSAY_OK)
         fprintf(stderr, "training loop: %s\n", assay_status_message(status));

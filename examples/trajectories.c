@@ -1,11 +1,14 @@
-/* Trajectories generated with trained weights, every search timed, then evaluated against real
- * ones.
+/* Generates trajectories with trained weights, times every search, and evaluates them against real
+ * trajectories.
  *
  *     trajectories [DATASET WEIGHTS]
  *
- * `assay study routes --out city` trains models and leaves both: trajectories city
- * city/vanilla/weights.safetensors. Without arguments a city is made up, and the weights are those
- * of a model that learnt nothing: many of its searches get lost, and are timed all the same. */
+ * `assay study routes --out city` trains models and writes both:
+ *
+ *     trajectories city city/vanilla/weights.safetensors
+ *
+ * Without arguments a city is made up, and the weights are those of an untrained model. Many of its
+ * searches find no route; they are timed as well. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +27,7 @@ static void must(assay_status status, const assay_error *error)
     }
 }
 
-/* Weights as they are drawn, for a network of so many roads. */
+/* Saves the random weights of an untrained model for a network of ROADS roads. */
 static void save_untrained(const char *path, assay_error *error)
 {
     const assay_model_class *class = NULL;

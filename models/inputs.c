@@ -1,4 +1,5 @@
-/* Inputs as the caller names them, put in the order of the class. */
+/* Checks the inputs of a pass and puts them in the order of the class. The caller names its inputs
+ * and may give them in any order. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +28,9 @@ const char *assay__shape_text(uint32_t rank, const int64_t *shape, char text[ASS
     return text;
 }
 
-/* Exponents all ones: NaN or infinity. In integers, so that it vectorises; 4096 at a time, so that
- * a bad value is found soon. Returns the index of the first, or -1. */
+/* Returns the index of the first value that is not finite, or -1. A float is NaN or infinite if all
+ * bits of its exponent are ones. The test uses integers, so that the compiler vectorises it, and
+ * takes 4096 values at a time, so that a bad value is found soon. */
 static int64_t first_not_finite_float(const float *values, int64_t count)
 {
     for (int64_t start = 0; start < count; start += 4096) {
@@ -105,7 +107,7 @@ static void place(assay_model *model, const assay_tensor *given, assay__problems
 {
     const assay_model_class *class_ = model->class_;
     if (given->data == NULL)
-        return; /* left out, with a name or without one */
+        return; /* an input without data counts as left out */
     const char *name = given->name != NULL ? given->name : class_->inputs[0].name;
     for (size_t i = 0; i < class_->input_count; i++) {
         if (strcmp(class_->inputs[i].name, name) != 0)

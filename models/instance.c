@@ -1,3 +1,5 @@
+/* Makes an instance: finds the class by name, moves it to the device, changes the given settings
+ * and keeps the defaults of the others. */
 #include "models/instance.h"
 
 #include <stdlib.h>

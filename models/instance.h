@@ -1,4 +1,4 @@
-/* Instances of models by name, with a few settings changed. */
+/* Makes instances of models by the name of their class, with a few settings changed. */
 #ifndef ASSAY_MODELS_INSTANCE_H
 #define ASSAY_MODELS_INSTANCE_H
 
@@ -9,8 +9,9 @@ typedef struct assay__setting {
     double value;
 } assay__setting;
 
-/* The others keep their defaults. `device`: as for assay_model_class_on(), NULL for the processor.
- * ASSAY_E_ARGUMENT for a setting the class does not have. */
+/* Makes a model whose other settings keep their defaults; free it with assay_model_free(). `device`
+ * is as for assay_model_class_on(); pass NULL for the processor. ASSAY_E_ARGUMENT for a setting
+ * that the class does not have, besides the failures of finding and making a model. */
 ASSAY_MUST_USE assay_status assay__instance_new_on(const char *class_name, const char *device,
                                                    const assay__setting *settings, size_t count,
                                                    uint64_t seed, assay_error *error,

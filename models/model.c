@@ -1,6 +1,6 @@
-/* Instances: everything the functions of a class may rely on is checked here, once for all classes,
- * so that neither a built-in model nor a plugin has to. A step allocates nothing: the inputs are
- * put in the class's order in an array that lives as long as the model. */
+/* Instances of models. Everything that the functions of a class may rely on is checked here, once
+ * for all classes, so that neither a built-in model nor a plugin has to check it. A step allocates
+ * nothing: an array that lives as long as the model holds the inputs in the order of the class. */
 #include "models/model.h"
 
 #include <math.h>
@@ -52,7 +52,6 @@ assay_status assay_model_new(const assay_model_class *class_, const double *sett
         made->settings[i] = settings != NULL ? settings[i] : class_->options[i].initial;
     status = check_settings(class_, made->settings, error);
     if (status == ASSAY_OK) {
-        assay__models_start();
         status = assay__gpu_class_is(class_)
                      ? assay__gpu_model_new(class_, made->settings, seed, error, &made->state)
                      : class_->create(made->settings, seed, error, &made->state);
@@ -124,7 +123,7 @@ void assay_model_set_training(assay_model *model, bool training)
         model->class_->set_training(model->state, training);
 }
 
-/* A plugin may return a failure and say nothing; a failure always has a message. */
+/* A plugin may return a failure without a message. The caller always gets a message. */
 assay_status assay__model_status(const assay_model_class *class_, assay_status status,
                                  assay_error *error, const char *function)
 {
@@ -140,7 +139,8 @@ static assay_status unsupported(const assay_model *model, const char *what, assa
     return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' %s", model->class_->name, what);
 }
 
-/* Begin a call that may fail: what an earlier call left in `error` does not stand for this one. */
+/* Begins a call that may fail. It clears the message that an earlier call may have left in
+ * `error`. */
 static void begin(assay_error *error)
 {
     if (error != NULL)

@@ -1,4 +1,4 @@
-/* What an instance is made of, and the checks of what goes into it. */
+/* The struct of an instance, and the checks of its inputs. */
 #ifndef ASSAY_MODELS_MODEL_H
 #define ASSAY_MODELS_MODEL_H
 
@@ -7,27 +7,31 @@
 struct assay_model {
     const assay_model_class *class_;
     void *state;
-    double *settings;     /* option_count */
-    assay_tensor *inputs; /* input_count, in the class's order: what the functions are given */
+    double *settings;     /* option_count values */
+    assay_tensor *inputs; /* input_count, in the order of the class; passed to its functions */
 };
 
-/* Put `inputs` into model->inputs: found by name (one without a name is the first), of the declared
- * element and rank, floats finite; an absent optional one has data NULL. ASSAY_E_ARGUMENT names all
- * that are missing, unknown, double or of another kind; ASSAY_E_DATA the first value that is not
- * finite. Index tensors are the model's to check: only it knows what they point into. */
+/* Checks `inputs` and puts them into model->inputs. Inputs are found by name; an input without a
+ * name is the first one. They must have the declared element and rank, and floats must be finite.
+ * An optional input that is absent has data NULL. ASSAY_E_ARGUMENT names all inputs that are
+ * missing, unknown, given twice, or of the wrong element or rank. ASSAY_E_DATA names the first
+ * value that is not finite. The model itself has to check index tensors, because only the model
+ * knows what they index. */
 ASSAY_MUST_USE assay_status assay__inputs_match(assay_model *model, const assay_tensor *inputs,
                                                 size_t count, assay_error *error);
 
-/* ASSAY_E_DATA names the first NaN or infinity and where it stands. */
+/* Checks that all floats of a tensor are finite. ASSAY_E_DATA names the first NaN or infinity and
+ * its position; `name` begins the message. */
 ASSAY_MUST_USE assay_status assay__tensor_check_finite(const assay_tensor *tensor, const char *name,
                                                        assay_error *error);
 
-/* `status`, with a message if the function of the class left none. */
+/* Returns `status`. Adds a message if it is a failure and the function of the class left no
+ * message. */
 assay_status assay__model_status(const assay_model_class *class_, assay_status status,
                                  assay_error *error, const char *function);
 
 enum { ASSAY__SHAPE_TEXT = 96 };
-/* "(32, 20, 4)"; returns `text`. */
+/* Writes a shape as "(32, 20, 4)"; returns `text`. */
 const char *assay__shape_text(uint32_t rank, const int64_t *shape, char text[ASSAY__SHAPE_TEXT]);
 
 #endif

@@ -1,5 +1,6 @@
-/* Models from outside: a shared object with one function. Its table is checked before anything in
- * it is called; what its functions then do is its own affair, it runs in our process. */
+/* Loads models from shared objects that export one function, assay_model_plugin(). The plugin's
+ * table is checked before any of its functions is called. What these functions then do cannot be
+ * checked, because a plugin runs in our process. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <math.h>
@@ -14,7 +15,8 @@
 
 enum { MAX_OPTIONS = 64, MAX_INPUTS = 16, MAX_WORDS = 64, MAX_NAME = 63 };
 
-/* A letter, then letters, digits, '-' and '_': usable as --name, as a JSON key and in messages. */
+/* A valid name is a small letter, then small letters, digits, '-' and '_'. It can be used as
+ * --name, as a JSON key and in messages. */
 static bool valid_name(const char *name)
 {
     if (name == NULL || !islower((unsigned char)*name))
@@ -35,7 +37,7 @@ static bool valid_words(const assay_model_option *option)
            option->maximum == count - 1;
 }
 
-/* NULL, or what is wrong. */
+/* Returns what is wrong with the option, or NULL if nothing is. */
 static const char *option_problem(const assay_model_option *option)
 {
     if (option->help == NULL)
@@ -62,7 +64,7 @@ static assay_status check_options(const assay_model_class *class_, const char *w
         const assay_model_option *option = &class_->options[i];
         if (!valid_name(option->name)) {
             return assay__fail(error, ASSAY_E_FORMAT,
-                               "%s: option %zu has no valid name (small letters, digits, '-')",
+                               "%s: option %zu has no valid name (small letters, digits, '-', '_')",
                                where, i + 1);
         }
         const char *problem = option_problem(option);
@@ -96,7 +98,7 @@ static assay_status check_inputs(const assay_model_class *class_, const char *wh
         const assay_model_input *input = &class_->inputs[i];
         if (!valid_name(input->name)) {
             return assay__fail(error, ASSAY_E_FORMAT,
-                               "%s: input %zu has no valid name (small letters, digits, '-')",
+                               "%s: input %zu has no valid name (small letters, digits, '-', '_')",
                                where, i + 1);
         }
         const char *problem = input_problem(input);
@@ -155,8 +157,8 @@ assay_status assay__class_check(const assay_model_class *class_, const char *whe
 assay_status assay__plugin_load(const char *path, assay_error *error,
                                 const assay_model_class **class_)
 {
-    /* dlopen searches the system's folders for a name without a slash and says less about a file
-     * that is not there. */
+    /* dlopen() would search the system's folders for a name without a slash. It also says less
+     * about a file that is missing. */
     if (access(path, R_OK) != 0)
         return assay__fail_errno(error, "cannot read plugin '%s'", path);
     char local[4096], where[300];

@@ -1,3 +1,5 @@
+/* Collects problems in a fixed text. Once a problem did not fit, no later one is kept, so that the
+ * kept ones are always the first. */
 #include "models/problems.h"
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* The list of the built-in classes, the search for a class by name, and the choice of a device for
+ * a class. */
 #include "models/registry.h"
 
 #include <stdbool.h>
@@ -18,7 +20,7 @@
 #include "models/sequence/lstm.h"
 #include "models/sequence/mvar.h"
 
-/* Sorted by name, one a line; the NULL at the end is not counted. */
+/* The classes are sorted by name, one on each line. The NULL at the end is not counted. */
 /* clang-format off */
 static const assay_model_class *const classes[] = {
     &assay__burgers_surrogate_class,
@@ -80,7 +82,8 @@ assay_status assay_model_find(const char *name, assay_error *error,
     return fail_unknown(name, error);
 }
 
-/* The number after "cuda:", or -1; "cuda" alone is the first device. */
+/* Returns the number after "cuda:", or -1 if there is none; "cuda" alone means the first device,
+ * 0. */
 static int cuda_index(const char *device)
 {
     enum { MOST = 4095 };

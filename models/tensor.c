@@ -1,4 +1,5 @@
-/* Plain arrays with a shape. */
+/* Functions of tensors, which are plain arrays with a shape: the number of elements, and the
+ * release of the data. */
 #include <stdlib.h>
 
 #include "assay/model.h"

@@ -1,8 +1,9 @@
-/* Weights between a model and a safetensors file.
+/* Loads weights from a safetensors file into a model, saves them, and derives settings from them.
  *
- * A saved file carries the model's name and its settings ("assay.model": "lstm",
- * "assay.num-layers": "2"), because shapes alone do not tell heads, activations or frequencies. Of
- * what both tell, the shapes count: they are what has to fit. */
+ * A saved file also has the model's name and its settings ("assay.model": "lstm",
+ * "assay.num-layers": "2"), because shapes alone do not tell heads, activations or frequencies.
+ * Where both the stored settings and the shapes tell a setting, the shapes count, because the
+ * weights have to fit them. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static bool parse_value(const assay_model_option *option, const char *text, doub
             return true;
         }
     }
-    /* jansson reads numbers whatever the locale. */
+    /* jansson reads numbers independently of the locale. */
     json_t *number = option->words == NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
     double parsed = json_is_number(number) ? json_number_value(number) : NAN;
     json_decref(number);
@@ -160,7 +161,8 @@ static assay_status compare(assay_model *model, const assay__safetensors *file, 
                                                       model->class_->name);
 }
 
-/* Into a block first: a value that does not fit must leave the model as it was. */
+/* Converts one tensor into `target`, a block apart from the model: a value that does not fit must
+ * leave the model as it was. */
 static assay_status read_tensor(const assay__safetensor *stored, const assay_tensor *wanted,
                                 const char *path, assay_error *error, void *target)
 {

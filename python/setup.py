@@ -1,4 +1,4 @@
-"""Builds the extension modules, with libassay and the models inside, from the sources beside this folder."""
+"""Builds the extension modules from the sources beside this folder. libassay and the models are linked into them."""
 import concurrent.futures
 import os
 import pathlib
@@ -13,14 +13,14 @@ from setuptools.command.build_ext import build_ext
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 VERSION = re.search(r"project\(assay VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
-# What assay._models is linked with, and the Debian packages that bring it.
+# The libraries that assay._models is linked with, and the Debian packages that contain them.
 MODEL_LIBRARIES = {"openblas": "libopenblas-dev", "lapacke": "liblapacke-dev", "liblbfgs": "liblbfgs-dev", "zlib": "zlib1g-dev"}
 MODEL_OPTIONS = ["-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"]
 # The kernels are compiled once for each level of the processor, as in CMakeLists.txt.
 LEVELS = {"x86_64": {"v2": ["-march=x86-64-v2"], "v3": ["-march=x86-64-v3"],
                      "v4": ["-march=x86-64-v4", "-mprefer-vector-width=512"]},
           "aarch64": {"neon": []}}.get(platform.machine(), {"baseline": []})
-# Figures of models that need no model, as in cmake/AssayPython.cmake.
+# Sources of functions that compute figures of models without a model, as in cmake/AssayPython.cmake.
 FIGURES = [f"models/{name}.c" for name in ("profile/flop*", "profile/runtime*", "profile/forecast", "profile/graphs", "kernel/describe")]
 # Each module: its sources, and the archives that it is linked with.
 MODULES = {"assay._core": (["python/core/*.c", *FIGURES], ["assay"]),
@@ -32,7 +32,7 @@ def pkg_config(*arguments):
 
 
 def missing(names):
-    """Those that pkg-config does not find."""
+    """The libraries that pkg-config does not find."""
     try:
         return [name for name in names if subprocess.run(["pkg-config", "--exists", name]).returncode != 0]
     except FileNotFoundError:
@@ -58,9 +58,9 @@ def extension(name, libraries):
 
 
 class BuildExtension(build_ext):
-    """The sources lie outside of this folder: the compiler gets their full paths, so that objects stay in build/.
+    """Compiles sources that lie outside of this folder. The compiler gets their full paths, so that objects stay in build/.
 
-    libassay and the models are compiled once each, as archives that the modules are linked with, on all cores.
+    libassay and the models are compiled once each, on all cores, into archives that the modules are linked with.
     """
 
     def build_extensions(self):
@@ -89,7 +89,7 @@ class BuildExtension(build_ext):
         return objects
 
     def embed(self, files):
-        """Files as constants of C, as cmake/AssayEmbed.cmake makes them."""
+        """Write C files that hold the given files as constants, as cmake/AssayEmbed.cmake does. Returns their paths."""
         folder = pathlib.Path(self.build_temp, "embedded")
         folder.mkdir(parents=True, exist_ok=True)
         for file in map(pathlib.Path, files):
@@ -112,7 +112,8 @@ class BuildExtension(build_ext):
 
 
 def note_what_is_missing(build):
-    """Without the models' libraries the package is built without the models. A file in it tells assay.generation why."""
+    """If the libraries of the models are missing, write a file into the package that tells assay.generation what is missing. The package is then
+    built without the models."""
     package = pathlib.Path(build.build_lib) / "assay"
     note = package / "_without_models.py"
     note.unlink(missing_ok=True)
@@ -145,8 +146,8 @@ if missing(["jansson"]):
     sys.exit("assay needs the JSON library jansson with its headers, which pkg-config does not find (Debian: libjansson-dev)")
 MISSING = missing(MODEL_LIBRARIES)
 EXTENSIONS = [extension("assay._core", ["jansson"])]
-# For the profiles of `python3 -m assay run`. It is for the version of Python that builds it: with another one the rest of the
-# package works, and the command says what is missing.
+# assay._sampler makes the profiles of `python3 -m assay run`. It works only with the version of Python that builds it. With another version
+# the rest of the package works, and the command says what is missing.
 EXTENSIONS.append(Extension("assay._sampler", sources=[], include_dirs=[str(ROOT), str(ROOT / "src")],
                             define_macros=[("_GNU_SOURCE", None)], extra_compile_args=["-std=gnu11", "-O3", "-fvisibility=hidden"],
                             extra_link_args=[f"-Wl,--version-script={HERE}/core/core.map", "-Wl,-z,nodelete", "-lm", "-lpthread"],

@@ -1,3 +1,5 @@
+/* Changes the history: gives runs a tag or takes it away, and deletes old runs. Each call is one
+ * transaction. */
 #include "base/error.h"
 #include "store/figures.h"
 #include "store/session.h"
@@ -39,7 +41,7 @@ assay_status assay__store_tag(assay__store *store, const assay__store_runs *runs
 
 /* ---- retention ------------------------------------------------------------------------------ */
 
-/* " FROM assay_run r WHERE …": the runs that the rules delete. */
+/* Append " FROM assay_run r WHERE …", which chooses the runs that the rules delete. */
 static void append_doomed(assay__query *query, const assay__store_retention *rules)
 {
     assay__query_sql(query, " FROM assay_run r WHERE (1 = 0");

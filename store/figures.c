@@ -1,3 +1,7 @@
+/* Collects the figures of a record that the history follows. A figure belongs to a benchmark, which
+ * is named after the study or the run, and after the subject or span. Two benchmarks with the same
+ * name are told apart by a number. Only valid, finite figures are taken, and only costs: samples of
+ * disturbances and of the yardstick are left out. */
 #include "store/figures.h"
 
 #include <inttypes.h>
@@ -27,11 +31,11 @@ uint64_t assay__store_hash(const char *text, size_t length, uint64_t beginning)
 
 const char *assay__store_name(assay__arena *arena, const char *text)
 {
-    enum { HASH_BYTES = 18 }; /* "#" and 16 digits */
+    enum { HASH_BYTES = 18 }; /* "#", 16 digits and the terminating zero */
     size_t length = strlen(text), kept = length;
     if (length > ASSAY__STORE_NAME_MAX) {
         kept = ASSAY__STORE_NAME_MAX - HASH_BYTES;
-        while (kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80) /* not within a character */
+        while (kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80) /* never split a character */
             kept--;
     }
     char *name = assay__arena_allocate(arena, kept + HASH_BYTES, 1);
@@ -45,20 +49,20 @@ const char *assay__store_name(assay__arena *arena, const char *text)
     return name;
 }
 
-/* What is being collected. */
+/* The state of the collection. */
 typedef struct collection {
     const assay_record *record;
     assay__store_figures *figures;
-    assay__buffer name; /* what all names begin with, up to `prefix` */
-    size_t prefix;
-    assay__name_index seen; /* metrics below the number of their benchmark */
+    assay__buffer name;     /* the name under construction */
+    size_t prefix;          /* all names begin with the first `prefix` bytes of `name` */
+    assay__name_index seen; /* the metrics of each benchmark, by the number of the benchmark */
     assay__name_index benchmarks;
     int32_t benchmark_count;
 } collection;
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* "prefix/name" */
+/* Set the name to "prefix/name". */
 static void begin_name(collection *c, const char *name)
 {
     c->name.length = c->prefix;
@@ -75,7 +79,8 @@ static void append_command(assay__buffer *name, const assay_record_process *proc
         assay__buffer_printf(name, "%s%s", i > 0 ? " " : "", process->command[i]);
 }
 
-/* A run is known by its name, else by its command; a study by its own name. */
+/* Choose what all names begin with: the name of the study, then the name of the record. A run
+ * without a name is named after its command. */
 static void choose_prefix(collection *c)
 {
     const assay_record *record = c->record;
@@ -88,8 +93,9 @@ static void choose_prefix(collection *c)
     c->prefix = c->name.length;
 }
 
-/* The name so far as a benchmark that is not yet in the collection: of two commands that are
- * spelled alike the second is "#2". */
+/* Add a benchmark with the name under construction, and give it a number. If the name is taken
+ * already, " #2" or a higher number is appended: two commands that are spelled alike are two
+ * benchmarks. NULL when out of memory. */
 static const char *benchmark_name(collection *c, int32_t *number)
 {
     assay__arena *arena = c->figures->arena;
@@ -125,13 +131,14 @@ static const char *unit_of(const char *metric)
     return "";
 }
 
-/* The benchmark that figures are being added to. */
+/* The benchmark to which figures are being added. */
 typedef struct holder {
     collection *c;
     const char *benchmark;
     int32_t number;
 } holder;
 
+/* Add a figure to a benchmark. `unit` NULL means that the ending of the metric's name tells it. */
 static assay_status put(const holder *of, const char *metric, const char *unit,
                         assay_reading reading)
 {
@@ -143,7 +150,7 @@ static assay_status put(const holder *of, const char *metric, const char *unit,
     if (name == NULL || written == NULL)
         return ASSAY_E_MEMORY;
     if (assay__name_index_find(&of->c->seen, of->number, name) >= 0)
-        return ASSAY_OK; /* the first counts */
+        return ASSAY_OK; /* if a metric comes twice, the first value counts */
     if (!assay__grow(&figures->items, &figures->capacity, figures->count + 1,
                      sizeof *figures->items))
         return ASSAY_E_MEMORY;
@@ -264,7 +271,8 @@ static assay_status take_operation(collection *c, size_t index)
                               : status;
 }
 
-/* Figures of one thing stand under one benchmark, which comes once. */
+/* Add the figures of a study. Figures of the same thing belong to one benchmark: a name that exists
+ * already is used again. */
 static assay_status take_figures(collection *c)
 {
     const assay_record *record = c->record;

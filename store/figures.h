@@ -1,4 +1,4 @@
-/* The figures of a record that are followed over time. */
+/* Extracts the figures of a record that the history follows over time. */
 #ifndef ASSAY_STORE_FIGURES_H
 #define ASSAY_STORE_FIGURES_H
 
@@ -18,17 +18,20 @@ typedef struct assay__store_figures {
     assay__arena *arena;
 } assay__store_figures;
 
-/* Benchmarks give the means of their samples, runs and spans what they took, studies what they
- * found. The first figures are of what the record measured first. */
+/* Collect the figures of a record: the means of the samples of benchmarks, the costs of a run, the
+ * mean times of spans, and the results of studies. The figures of the first benchmark come first.
+ * Call assay__store_figures_release() after success and after failure. ASSAY_E_MEMORY is the only
+ * failure. */
 ASSAY_MUST_USE assay_status assay__store_figures_of(const assay_record *record,
                                                     assay__store_figures *figures);
 void assay__store_figures_release(assay__store_figures *figures);
 
-/* A name fit for an index: printable, at most ASSAY__STORE_NAME_MAX bytes; what is longer is cut
- * and ends in "#" and a hash of the whole. NULL when out of memory. */
+/* Make a name that is fit for an index: printable, and at most ASSAY__STORE_NAME_MAX bytes long. A
+ * longer text is cut and ends in "#" and a hash of the whole text. The name belongs to the arena.
+ * NULL when out of memory. */
 const char *assay__store_name(assay__arena *arena, const char *text);
 
-/* 64 bits of FNV-1a (Fowler, Noll and Vo) from this beginning. */
+/* The 64-bit hash FNV-1a (Fowler, Noll and Vo) of a text. `beginning` is the initial value. */
 uint64_t assay__store_hash(const char *text, size_t length, uint64_t beginning);
 
 #endif

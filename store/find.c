@@ -1,3 +1,6 @@
+/* Finds runs, records and series in the history. The database returns the most recent rows, latest
+ * first, and the results are then reversed, so that the earliest comes first. Change points of a
+ * series are computed here, with assay_stats_find_steps(). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,7 @@ static assay_status out_of_memory(assay_error *error)
     return assay__fail(error, ASSAY_E_MEMORY, "out of memory");
 }
 
-/* What the filter asks of the run "r". */
+/* Append the conditions of the filter on the run "r". */
 static void append_conditions(assay__query *query, const assay__store_filter *filter)
 {
     if (filter->run != 0)
@@ -60,6 +63,7 @@ static const char *join_tag(assay__arena *arena, const char *tags, const char *t
     return joined;
 }
 
+/* A row function. A run has one row for each of its tags; these rows follow each other. */
 static assay_status take_run(void *context, const assay__store_value *cells, size_t count)
 {
     assay__store_runs *runs = context;
@@ -209,7 +213,8 @@ typedef struct reading {
     assay__arena *arena;
 } reading;
 
-/* Runs of one commit often follow each other: their text is kept once. */
+/* Copy a text into the arena, unless it is the same as in the point before. Runs of one commit
+ * often follow each other, and so share one copy. */
 static const char *keep(const reading *r, const char *text, const char *before)
 {
     if (*text == '\0')
@@ -244,7 +249,7 @@ static void reverse_points(assay__store_series *series)
     }
 }
 
-/* The median of some points; `room` is overwritten. */
+/* The median of some points. `room` is a buffer for `count` values. */
 static double level_of(const assay__store_point *points, size_t count, double *room)
 {
     for (size_t i = 0; i < count; i++)
@@ -253,8 +258,8 @@ static double level_of(const assay__store_point *points, size_t count, double *r
     return assay__stats_sorted_median(room, count);
 }
 
-/* Noise is proportional to what is measured, so steps are looked for among logarithms; a figure
- * that may be 0 has none and is taken as it is. */
+/* Find the change points. The noise of a figure is proportional to its size, so steps are searched
+ * in the logarithms. If a value is 0 or negative, the values themselves are used. */
 static assay_status find_changes(assay__store_series *series, assay__arena *arena)
 {
     size_t count = series->count, points[CHANGES_MAX], found = 0;

@@ -1,3 +1,6 @@
+/* Reads and writes the lines of line.h. A line with the key "assay_history" is an envelope around a
+ * record; every other line is given to the importer of records, which knows other tools too. When a
+ * line is written, the document is copied as the store has it, without being parsed. */
 #include "store/line.h"
 
 #include <jansson.h>
@@ -86,7 +89,7 @@ void assay__store_line_release(assay__store_line *line)
     *line = (assay__store_line){0};
 }
 
-/* "a, b" as a list; no tag has a comma. */
+/* The tags, which the store gives as "a, b", as a list. No tag contains a comma. */
 static json_t *list_tags(const char *tags)
 {
     json_t *list = json_array();
@@ -109,7 +112,7 @@ assay_status assay__store_line_write(assay__store *store, const assay__store_run
     json_t *head = json_pack("{s:i, s:s, s:o}", "assay_history", LINE_VERSION, "machine",
                              run->machine, "tags", list_tags(run->tags));
     char *text = head != NULL ? json_dumps(head, JSON_COMPACT) : NULL;
-    if (text != NULL) /* without its last brace */
+    if (text != NULL) /* the record is inserted before the last brace */
         fprintf(stream, "%.*s,\"record\":%s}\n", (int)(strlen(text) - 1), text, document);
     else
         status = assay__fail(error, ASSAY_E_MEMORY, "out of memory");

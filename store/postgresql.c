@@ -1,9 +1,9 @@
-/* PostgreSQL, through libpq, which is opened at run time: it brings the libraries of TLS, Kerberos
- * and LDAP along.
+/* The driver for PostgreSQL. It loads libpq at run time, because libpq loads the libraries of TLS,
+ * Kerberos and LDAP as well.
  *
- * Transactions that write take an advisory lock first. Two of them that enter the same new series
- * in a different order would otherwise wait for each other, and two that make the schema would
- * collide. A run takes milliseconds to save, so that nobody waits long. */
+ * Transactions that write take an advisory lock first. Without it, two transactions that enter the
+ * same new series in a different order would wait for each other, and two that make the schema
+ * would collide. A run takes milliseconds to save, so no writer waits long. */
 #include "store/driver.h"
 
 #include "base/error.h"
@@ -40,7 +40,7 @@ static const char library_name[] = "libpq.so.5";
 
 static struct {
     pthread_once_t once;
-    const char *missing;
+    const char *missing; /* the name of what could not be found, or NULL */
 #define MEMBER(name) __typeof__(PQ##name) *name;
     CALLS(MEMBER)
 #undef MEMBER
@@ -73,7 +73,7 @@ static void ignore_notice(void *context, const char *message)
     (void)message;
 }
 
-/* The first line of what the library says. */
+/* Copy the first line of a message of the library. */
 static void first_line(const char *message, char *line, size_t size)
 {
     snprintf(line, size, "%.*s", (int)strcspn(message, "\n"), message);
@@ -84,7 +84,7 @@ static assay_status postgresql_open(const char *location, bool create, assay_err
 {
     (void)create;
     *connection = NULL;
-    /* what the location says comes later and wins */
+    /* libpq takes the last value of a key, so values in the location override those before it. */
     const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
                                 "dbname",          "client_encoding",  NULL};
     const char *const values[] = {"10", "30000", "assay", location, "UTF8", NULL};
@@ -103,7 +103,7 @@ static assay_status postgresql_open(const char *location, bool create, assay_err
     return ASSAY_OK;
 }
 
-/* By the classes of SQLSTATE, appendix A of PostgreSQL's manual. */
+/* Translate an SQLSTATE (appendix A of PostgreSQL's manual). */
 static assay_status status_of(const char *state)
 {
     if (state == NULL || strlen(state) != 5)
@@ -128,7 +128,7 @@ static assay_status fail(PGconn *made, const PGresult *result, assay_error *erro
         gone ? "the history's server went away: %s" : "the history's server refused: %s", line);
 }
 
-/* Types of columns, from pg_type. */
+/* The object identifiers of column types, from the catalogue pg_type. */
 enum { TYPE_INT8 = 20, TYPE_INT2 = 21, TYPE_INT4 = 23, TYPE_FLOAT4 = 700, TYPE_FLOAT8 = 701 };
 
 static assay__store_value read_cell(const PGresult *result, int row, int column)
@@ -172,7 +172,7 @@ static assay_status take_rows(const PGresult *result, assay__store_row *row, voi
     return status;
 }
 
-/* Numbers as text, in `room`; NULL stays NULL. */
+/* A parameter as text. A number is written into `room`; NULL stays NULL. */
 static const char *write_value(const assay__store_value *value, char room[ASSAY__JSON_NUMBER_BYTES])
 {
     switch (value->kind) {

@@ -1,5 +1,6 @@
-/* A run is saved in one transaction of a few statements, however many figures it has: a server may
- * be far away. The token, a hash of the document, makes saving the same record twice harmless. */
+/* Saves a run in one transaction of few statements, each with up to ROWS figures, because a server
+ * may be far away. The token of a run is a hash of its document: if the same record is saved twice,
+ * the database finds the token and changes nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const size_t DOCUMENT_MAXIMUM = (size_t)256 << 20;
 
 /* ---- what is saved -------------------------------------------------------------------------- */
 
-/* A record on its way into the history. */
+/* Everything that is saved of a record. */
 typedef struct parcel {
     char *document;
     size_t length;
@@ -131,7 +132,7 @@ static assay_status find_run(assay__store *store, const char *token, assay_error
     return status;
 }
 
-/* The figures from `first` on as a table "v" of one statement. */
+/* Begin a query with the figures from `first` to `end` as a table "v". */
 static void name_rows(assay__query *query, const assay__store_figures *figures, size_t first,
                       size_t end)
 {

@@ -1,3 +1,6 @@
+/* Opens a store and makes its schema, builds SQL queries with parameters, and runs transactions.
+ * The schema is made inside a transaction that excludes other writers, so that two processes that
+ * open a new history at the same time do not both make it. */
 #include "store/session.h"
 
 #include <stdlib.h>
@@ -53,7 +56,8 @@ void assay__query_sql(assay__query *query, const char *sql)
     assay__buffer_append_text(&query->sql, sql);
 }
 
-/* "a*b" as LIKE has it: "a%b", what LIKE means otherwise escaped. */
+/* Translate a text with '*' into a pattern of LIKE: "a*b" becomes "a%b". The characters that have a
+ * meaning in LIKE are escaped. */
 static const char *pattern_of(assay__arena *arena, const char *text)
 {
     char *pattern = assay__arena_allocate(arena, 2 * strlen(text) + 1, 1), *to = pattern;
@@ -114,7 +118,7 @@ assay_status assay__store_end(assay__store *store, assay_status status, assay_er
 {
     if (status == ASSAY_OK)
         status = assay__store_execute(store, "COMMIT", error);
-    if (status != ASSAY_OK) /* also of a commit that failed; the first failure is what counts */
+    if (status != ASSAY_OK) /* also after a failed commit; the first failure is returned */
         (void)!assay__store_execute(store, "ROLLBACK", NULL);
     return status;
 }
@@ -130,9 +134,10 @@ const char *assay__store_copy(assay__arena *arena, const char *text)
 
 enum { SCHEMA_VERSION = 1 };
 
-/* Figures lie in the order in which they are asked for: one series by time. Names are short enough
- * for an index (ASSAY__STORE_NAME_MAX). What only `show` and `compare` need, the documents, is a
- * table of its own, so that runs lie close together. */
+/* Make the tables. The key of the figures orders them as queries read them: by series, then by
+ * time. Names are short enough for an index (ASSAY__STORE_NAME_MAX). The documents, which only
+ * `show`, `compare` and `export` need, have a table of their own, so that the rows of runs are
+ * small and lie close together. */
 static assay_status make_schema(assay__store *store, assay_error *error)
 {
     const assay__store_driver *d = store->driver;
@@ -161,6 +166,7 @@ static assay_status make_schema(assay__store *store, assay_error *error)
     return status;
 }
 
+/* Execute a query whose result is one integer. */
 static assay_status ask(assay__store *store, const char *sql, assay_error *error, int64_t *answer)
 {
     *answer = 0;
@@ -181,7 +187,8 @@ static assay_status check_version(assay__store *store, assay_error *error)
     return status;
 }
 
-/* Within a transaction that excludes other writers. */
+/* Make the schema if it does not exist, within a transaction that excludes other writers. A SQLite
+ * file that has tables of another program is refused. */
 static assay_status make_if_missing(assay__store *store, assay_error *error)
 {
     int64_t there = 0, others = 0;
@@ -205,7 +212,7 @@ static assay_status prepare(assay__store *store, bool create, assay_error *error
 {
     int64_t there;
     assay_status status = ASSAY_OK;
-    if (store->driver == &assay__store_sqlite) /* as on the other side */
+    if (store->driver == &assay__store_sqlite) /* LIKE of PostgreSQL is case-sensitive already */
         status = assay__store_execute(store, "PRAGMA case_sensitive_like = ON", error);
     if (status == ASSAY_OK)
         status = ask(store, store->driver->exists, error, &there);

@@ -1,8 +1,9 @@
-/* SQLite. Its library is opened at run time: `assay run` must not hold what it does not need.
+/* The driver for SQLite. It loads the library at run time, because `assay run` must not hold memory
+ * that it does not need.
  *
- * The rollback journal, not the write-ahead log: a database on a read-only disk can then be read,
- * and a single file is the whole history. Writers wait for each other. `synchronous = FULL` (the
- * default) has a run on the disk before it is acknowledged. */
+ * The database uses the rollback journal and not the write-ahead log. So a database on a read-only
+ * disk can be read, and a single file is the whole history. Writers wait for each other, at most a
+ * minute. With `synchronous = FULL` (the default) a run is on the disk before saving returns. */
 #include "store/driver.h"
 
 #include "base/error.h"
@@ -42,7 +43,7 @@ static const char library_name[] = "libsqlite3.so.0";
 
 static struct {
     pthread_once_t once;
-    const char *missing; /* what could not be found, or NULL */
+    const char *missing; /* the name of what could not be found, or NULL */
 #define MEMBER(name) __typeof__(sqlite3_##name) *name;
     CALLS(MEMBER)
 #undef MEMBER
@@ -69,7 +70,7 @@ static const char *sqlite_load(void)
     return library.missing;
 }
 
-/* Refused by the disk, by permissions, by what the file is, or by another program's lock. */
+/* Translate an error code of SQLite. */
 static assay_status status_of(int code)
 {
     switch (code & 0xff) {

@@ -1,16 +1,18 @@
-/* Runs over time, in a database: one row a run, one a figure, and the whole record.
+/* The history of runs in a database. It has a row for each run, a row for each figure, and the
+ * whole record of each run.
  *
  *     assay__store *store = NULL;
  *     if (assay__store_open("postgresql://bench@db/assay", true, &error, &store) != ASSAY_OK) ...
  *     if (assay__store_save(store, record, NULL, &error, &saved) != ASSAY_OK) ...
  *     assay__store_close(store);
  *
- * A location that begins with "postgresql://" or "postgres://" is a server's; any other is the path
- * of a SQLite database. Schema and queries are the same (docs/history.md has the schema).
+ * A location that begins with "postgresql://" or "postgres://" is the address of a server. Any
+ * other location is the path of a SQLite database. Schema and queries are the same for both
+ * (docs/history.md has the schema).
  *
- * A call that changes the history is one transaction: after ASSAY_OK it is on the disk, after
- * anything else nothing of it is there. Several processes may write at once. One thread at a time
- * uses a store. */
+ * A call that changes the history is one transaction: after ASSAY_OK the change is on the disk, and
+ * after any failure nothing has changed. Several processes may write at the same time. A store may
+ * be used by one thread at a time. */
 #ifndef ASSAY_STORE_STORE_H
 #define ASSAY_STORE_STORE_H
 
@@ -26,53 +28,53 @@ typedef struct assay__store assay__store;
 
 bool assay__store_is_server(const char *location);
 
-/* Is the library of the databases there: libpq for a server, else SQLite? ASSAY_E_UNSUPPORTED, with
- * what to install in the message. */
+/* Check that the library of the database can be loaded: libpq for a server, otherwise SQLite. If it
+ * cannot, returns ASSAY_E_UNSUPPORTED with a message that says what to install. */
 ASSAY_MUST_USE assay_status assay__store_probe(bool server, assay_error *error);
 
-/* `create` makes the database and its tables if they are not there. Otherwise ASSAY_E_NOT_FOUND
- * says that there is no history. ASSAY_E_VERSION: a newer assay made it. ASSAY_E_FORMAT: the file
- * is something else. */
+/* Open a store. With `create` the database and its tables are made if they do not exist. Without,
+ * ASSAY_E_NOT_FOUND means that the database has no history. ASSAY_E_VERSION means that a newer
+ * assay made the history, and ASSAY_E_FORMAT that the file is something else. */
 ASSAY_MUST_USE assay_status assay__store_open(const char *location, bool create, assay_error *error,
                                               assay__store **store);
 void assay__store_close(assay__store *store);
 
 /* ---- Saving --------------------------------------------------------------------------------- */
 
-/* Names longer than this many bytes are cut and end in a hash of the whole. */
+/* Names longer than this many bytes are cut and end in a hash of the whole name. */
 enum { ASSAY__STORE_NAME_MAX = 900 };
 
 typedef struct assay__store_saved {
-    int64_t run;    /* its number in this history */
+    int64_t run;    /* the number of the run in this history */
     bool was_there; /* the same record was saved before; nothing was changed */
 } assay__store_saved;
 
-/* Save a record without its events. `machine` is what groups runs that may be compared; NULL: the
- * host name in the record. */
+/* Save a record without its events. Runs with the same `machine` may be compared with each other.
+ * Pass NULL to take the host name from the record. */
 ASSAY_MUST_USE assay_status assay__store_save(assay__store *store, const assay_record *record,
                                               const char *machine, assay_error *error,
                                               assay__store_saved *saved);
 
-/* The run as which the same record was saved, or 0. */
+/* Find the number of the run as which the same record was saved; 0 if it was not saved. */
 ASSAY_MUST_USE assay_status assay__store_find_record(assay__store *store,
                                                      const assay_record *record, assay_error *error,
                                                      int64_t *run);
 
-/* The name under which runs of this record's machine are saved; `machine` as above. */
+/* The machine name under which this record is saved. `machine` is as for assay__store_save(). */
 const char *assay__store_machine(const assay_record *record, const char *machine);
 
 /* ---- Finding -------------------------------------------------------------------------------- */
 
-/* NULL and 0 choose everything. */
+/* The conditions that a run or a series must meet. A field that is NULL or 0 is no condition. */
 typedef struct assay__store_filter {
     const char *benchmark; /* '*' stands for any characters */
     const char *name;      /* of the run */
     const char *metric;
     const char *machine, *branch, *tag;
-    const char *commit; /* its beginning */
+    const char *commit; /* the beginning of the commit */
     int64_t run;
     int64_t since, until; /* seconds since 1970: since ≤ created < until */
-    size_t last;          /* at most so many, the most recent ones */
+    size_t last;          /* at most this many, the most recent ones */
 } assay__store_filter;
 
 typedef struct assay__store_run {
@@ -92,8 +94,8 @@ ASSAY_MUST_USE assay_status assay__store_find_runs(assay__store *store,
                                                    assay_error *error, assay__store_runs *runs);
 void assay__store_runs_release(assay__store_runs *runs);
 
-/* The record of a run. ASSAY_E_NOT_FOUND if there is no such run. Caller frees. The document is the
- * same as text, one line of JSON, to be freed with free(). */
+/* Read the record of a run; the caller frees it. The document is the same record as text, one line
+ * of JSON; the caller frees it with free(). ASSAY_E_NOT_FOUND if there is no such run. */
 ASSAY_MUST_USE assay_status assay__store_read_record(assay__store *store, int64_t run,
                                                      assay_error *error, assay_record **record);
 ASSAY_MUST_USE assay_status assay__store_read_document(assay__store *store, int64_t run,
@@ -106,7 +108,7 @@ typedef struct assay__store_point {
     const char *commit, *branch;
 } assay__store_point;
 
-/* A step of the level: the run points[at] is the first on the new one. */
+/* A change point of a series: the run points[at] is the first one on the new level. */
 typedef struct assay__store_change {
     size_t at;
     double before, after; /* medians of the two levels */
@@ -120,7 +122,7 @@ typedef struct assay__store_series {
     size_t count, capacity;
     assay__store_change *changes;
     size_t change_count;
-    double level; /* the median before the first change, of all points where there is none */
+    double level; /* the median before the first change, or of all points if there is no change */
 } assay__store_series;
 
 typedef struct assay__store_series_list {
@@ -129,13 +131,15 @@ typedef struct assay__store_series_list {
     assay__arena *arena;
 } assay__store_series_list;
 
-/* The series that the benchmark, metric and machine of the filter choose, without their points. */
+/* Find the series that the benchmark, metric and machine of the filter choose, without their
+ * points. */
 ASSAY_MUST_USE assay_status assay__store_find_series(assay__store *store,
                                                      const assay__store_filter *filter,
                                                      assay_error *error,
                                                      assay__store_series_list *list);
 
-/* The points of one of them that the rest of the filter chooses, and the steps among them. */
+/* Read the points of one series of the list that the other fields of the filter choose, and find
+ * the change points among them. */
 ASSAY_MUST_USE assay_status assay__store_read_series(assay__store *store,
                                                      const assay__store_filter *filter,
                                                      assay_error *error,
@@ -144,18 +148,19 @@ void assay__store_series_list_release(assay__store_series_list *list);
 
 /* ---- Changing ------------------------------------------------------------------------------- */
 
-/* Give all these runs a tag, or take it away. One that is there already is no error. */
+/* Give all these runs a tag, or take it away. A run that has the tag already, or does not have it,
+ * is no error. */
 ASSAY_MUST_USE assay_status assay__store_tag(assay__store *store, const assay__store_runs *runs,
                                              const char *tag, bool remove, assay_error *error);
 
 typedef struct assay__store_retention {
-    int64_t before; /* delete runs created before these seconds since 1970; 0: none */
-    size_t keep;    /* delete runs that are not among the last so many of any series; 0: none */
-    bool tagged;    /* delete runs with a tag as well */
-    bool dry;       /* only count */
+    int64_t before; /* delete runs created before this time (seconds since 1970); 0: no such rule */
+    size_t keep;    /* delete runs that are not among the last `keep` of any series; 0: no rule */
+    bool tagged;    /* also delete runs that have a tag */
+    bool dry;       /* only count the runs */
 } assay__store_retention;
 
-/* A run is deleted if either rule says so. */
+/* Delete the runs that either rule chooses. `*deleted` receives their number. */
 ASSAY_MUST_USE assay_status assay__store_prune(assay__store *store,
                                                const assay__store_retention *rules,
                                                assay_error *error, size_t *deleted);

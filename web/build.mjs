@@ -1,7 +1,7 @@
 // Bundles the page into C: node build.mjs OUT.c
 //
-// The bytes go into the command as two arrays, with the hashes by which the page's content-security policy
-// lets them run. esbuild is asked for plain ASCII, so that no encoding can change what was hashed.
+// The script and the style become two arrays of bytes in the command. Each has the hash by which the page's
+// content-security policy allows it. esbuild writes plain ASCII, so that no encoding can change the hashed bytes.
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -28,7 +28,8 @@ const { outputFiles } = await build({
     logLevel: "warning",
 });
 
-// "</script" and "</style" would end the element that holds the bytes, "<!--" would begin a comment.
+// The bundle must not contain "</script" or "</style", which would end the element that holds it, nor "<!--", which would
+// begin a comment.
 function text(suffix) {
     const file = outputFiles.find((it) => it.path.endsWith(suffix));
     const found = file.text.trimEnd();

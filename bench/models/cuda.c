@@ -1,6 +1,6 @@
 /* The models on a CUDA device beside PyTorch eager on the same device, and beside themselves on the
- * processor: elapsed time of whole calls, which for ours includes copying inputs and outputs.
- * Without a device it says so and ends well. */
+ * processor. The times are elapsed times of whole calls, which for ours include copying inputs and
+ * outputs. Without a device the benchmark says so and exits with 0. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct subject {
     assay_model *model;
     assay_tensor inputs[4], target;
     size_t count;
-    int64_t steps; /* of a forecast; 0: none */
+    int64_t steps; /* steps of a forecast; 0 for none */
 } subject;
 
 static void require(assay_status status, const assay_error *error)
@@ -26,7 +26,7 @@ static void require(assay_status status, const assay_error *error)
     }
 }
 
-/* `settings`: "hidden-dim=64 ..." */
+/* Makes a model. `text` holds its settings: "hidden-dim=64 ..." */
 static subject make(const char *name, const char *device, const char *text)
 {
     const assay_model_class *class_ = NULL;
@@ -91,7 +91,7 @@ static double elapsed(peer_subject work, void *context, long repeats)
     return (now() - start) / (double)repeats;
 }
 
-/* Ours on the device against the peer's task; `bar` 0: none. */
+/* Compares ours on the device with the peer's task. A `bar` of 0 is none. */
 static void compare(peer_server *server, const char *name, const char *task, double bar,
                     peer_subject work, subject *ours)
 {
@@ -113,7 +113,8 @@ static void compare(peer_server *server, const char *name, const char *task, dou
     fflush(stdout);
 }
 
-/* Losses of 20 training steps on both, the largest relative difference. */
+/* Prints the largest relative difference between the losses of 20 training steps on both devices.
+ */
 static void agree(peer_server *server, const char *model, const char *settings)
 {
     subject cpu = make(model, "cpu", settings), gpu = make(model, "cuda:0", settings);

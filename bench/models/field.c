@@ -1,7 +1,7 @@
-/* MLP, SIREN and KAN beside PyTorch, one thread each: training steps on 1000 samples of a function
- * of two variables, and evaluations. The bar is 2 at the shapes people use for such functions (MLP
- * and SIREN 2-64-64-64-1, KAN 2-5-1 with 5 intervals of cubic splines), and "not slower" elsewhere.
- */
+/* MLP, SIREN and KAN beside PyTorch, with one thread each: training steps on 1000 samples of a
+ * function of two variables, and evaluations. The bar is 2 at the usual shapes for such functions
+ * (MLP and SIREN 2-64-64-64-1, KAN 2-5-1 with 5 intervals of cubic splines), and "not slower"
+ * elsewhere. */
 #include "bench/models/peer.h"
 #include "models/field/kan.h"
 #include "models/field/siren.h"
@@ -52,7 +52,7 @@ static void compare(peer_server *server, const char *name, const char *task, dou
     class_->destroy(of.model);
 }
 
-/* The words of the option "activation", in its order. */
+/* The values of the option "activation", in their order. */
 static const char *const activations[] = {"relu", "tanh", "gelu", "silu", "sigmoid"};
 
 static void compare_perceptrons(peer_server *server)

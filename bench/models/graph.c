@@ -1,4 +1,4 @@
-/* The graph transformer and its encodings beside PyTorch, SciPy and NumPy, one thread each. */
+/* The graph transformer and its encodings beside PyTorch, SciPy and NumPy, with one thread each. */
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct encodings {
     float *y; /* (nodes, 16) */
 } encodings;
 
-/* The graph is an example of the model's; the peer reads its edges from a file. */
+/* Makes the graph: it is example data of the model. The peer reads its edges from a file. */
 static void make_graph(encodings *subject, const char *path)
 {
     assay_error error;
@@ -75,7 +75,8 @@ static void bare(const product *p)
                 0, p->c, (int)p->n);
 }
 
-/* The median of the rounds' ratios, bare time to ours: our rate as a share of the library's. */
+/* The median of the rounds' ratios of the bare time to ours: our rate as a share of the library's.
+ */
 static double share_of_rate(const product *p)
 {
     enum { REPEATS = 200 };

@@ -1,5 +1,6 @@
-/* The kernels and the solvers beside PyTorch, NumPy and SciPy, one thread each. PyTorch writes into
- * arrays that exist (out=), as ours do. A linear layer is held against OpenBLAS's bare product. */
+/* The kernels and the solvers beside PyTorch, NumPy and SciPy, with one thread each. PyTorch writes
+ * into existing arrays (out=), as our code does. A linear layer is compared with OpenBLAS's bare
+ * product. */
 #include <cblas.h>
 
 #include "base/random.h"
@@ -13,7 +14,8 @@
 
 enum { ROWS = 4000, COLUMNS = 500, NODES = 500, WIDTH = 256, WEIGHTS = 4000000 };
 
-/* x, y: (ROWS, COLUMNS); the layer's shapes are smaller and use their beginnings. */
+/* x and y are (ROWS, COLUMNS). The layer's shapes are smaller and use the beginnings of these
+ * arrays. */
 typedef struct arrays {
     float *x, *y, *dy, *weight;
     float mean[NODES], rstd[NODES], scale[WIDTH], shift[WIDTH];
@@ -53,7 +55,7 @@ static void linear(void *context)
     assay__linear_forward(NODES, WIDTH, 512, a->x, a->weight, a->shift, a->y);
 }
 
-/* ours: a bare product of the layer's size, as OpenBLAS is called by anyone */
+/* The time of a bare product of the layer's size, called as any program calls OpenBLAS. */
 static double bare_product_seconds(arrays *a, int repeats)
 {
     double start = peer_cpu_seconds();

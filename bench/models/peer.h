@@ -1,23 +1,24 @@
-/* Our times beside a Python peer's, taken in turns within one run.
+/* Measures our times beside those of a Python peer; both take turns within one run.
  *
  *     peer_server server;
  *     peer_start(&server, "sequence.py");                     bench/models/peers/sequence.py
  *     peer_compare(&server, "lstm one step", "PyTorch", "lstm-step", 15, one_step, &context);
  *     return peer_stop(&server);
  *
- * Bars are against Debian's packages; a PyTorch of version 2 or later (ASSAY_PYTHON) has bars of
- * its own, 1 unless the benchmark sets server.modern_bar.
+ * The bars are for Debian's packages. A PyTorch of version 2 or later (ASSAY_PYTHON) has bars of
+ * its own: 1, unless the benchmark sets server.modern_bar.
  *
  * The peer is a process that answers "REPEATS TASK" with seconds per call (see peers/peer.py).
- * Rounds alternate between the two sides, so that both see the same noise; each is long enough for
- * the clock and short enough not to outlast a quiet moment. Shown are the median of either side and
- * the median of the rounds' ratios, which the bar is held against. Without a peer (no Python, no
- * PyTorch) our times are shown alone.
+ * Rounds alternate between the two sides, so that both have the same noise. Each round is long
+ * enough for the clock and short enough to fit into a quiet phase of the machine. The benchmark
+ * shows the median of either side and the median of the rounds' ratios, to which the bar applies.
+ * Without a peer (no Python, no PyTorch) only our times are shown.
  *
- * Both sides run on one thread each, and what is counted is that thread's processor time: on a
- * quiet machine the same as elapsed time, on a busy one not the time spent waiting for a processor.
+ * Both sides run on one thread each, and that thread's processor time is counted. On a quiet
+ * machine it equals the elapsed time; on a busy one it leaves out the time spent waiting for a
+ * processor.
  *
- * The header holds the code because each benchmark is one program of one file. */
+ * The code is in this header because each benchmark is one program of one file. */
 #ifndef BENCH_MODELS_PEER_H
 #define BENCH_MODELS_PEER_H
 
@@ -37,16 +38,16 @@ enum { PEER_ROUNDS = 9 };
 #define PEER_ROUND_SECONDS 0.03
 
 typedef struct peer_server {
-    FILE *questions, *answers; /* NULL: no peer */
+    FILE *questions, *answers; /* NULL without a peer */
     pid_t pid;
-    bool missed;       /* a bar */
-    double modern_bar; /* against PyTorch 2 or later, instead of a row's own; 0: its own */
+    bool missed;       /* a bar was missed */
+    double modern_bar; /* bar for PyTorch 2 or later; 0 for the row's own bar */
 } peer_server;
 
-/* One call of what is measured. */
+/* One call of the code that is measured. */
 typedef void (*peer_subject)(void *context);
 
-/* This thread's processor time so far. */
+/* The processor time of this thread so far. */
 static inline double peer_cpu_seconds(void)
 {
     struct timespec now;
@@ -62,7 +63,7 @@ static inline double peer_ours_seconds(peer_subject subject, void *context, long
     return (peer_cpu_seconds() - start) / (double)repeats;
 }
 
-/* Calls that fill one round, found by doubling; warms up on the way. */
+/* The number of calls that fill one round. */
 static inline long peer_repeats(double seconds_per_call)
 {
     double repeats = PEER_ROUND_SECONDS / (seconds_per_call > 0 ? seconds_per_call : 1e-9);
@@ -83,7 +84,7 @@ static inline double peer_median(const double values[PEER_ROUNDS])
     return sorted[PEER_ROUNDS / 2];
 }
 
-/* In the child: never returns. */
+/* Runs the script in the child process. It never returns. */
 static inline void peer_become(const char *script, int questions, int answers)
 {
     const char *source = getenv("ASSAY_SOURCE"), *python = getenv("ASSAY_PYTHON");
@@ -107,10 +108,9 @@ static inline void peer_close(peer_server *server)
     server->questions = server->answers = NULL;
 }
 
-/* Start bench/models/peers/SCRIPT and wait for it to be ready; why there is no peer goes to stderr.
- * Run from the top of the source, or with ASSAY_SOURCE naming it; ASSAY_PYTHON names another
- * Python.
- */
+/* Start bench/models/peers/SCRIPT and wait until it is ready. If there is no peer, the reason goes
+ * to stderr. Run the benchmark from the top of the source, or let ASSAY_SOURCE name it;
+ * ASSAY_PYTHON names another Python. */
 static inline void peer_start(peer_server *server, const char *script)
 {
     *server = (peer_server){.pid = -1};
@@ -133,7 +133,7 @@ static inline void peer_start(peer_server *server, const char *script)
     server->modern_bar = strtod(line + 5, NULL) >= 2 ? 1 : 0; /* "ready 2.11.0" */
 }
 
-/* Seconds per call; NaN without a peer or when it cannot. */
+/* The peer's seconds per call. NaN without a peer, or if the peer cannot do the task. */
 static inline double peer_seconds(peer_server *server, const char *task, long repeats)
 {
     char line[256];
@@ -173,8 +173,8 @@ static inline void peer_print_ratio(peer_server *server, const char *name, const
            name, peer_name, ratio, bar, ok ? "true" : "false");
 }
 
-/* Time `subject` against the peer's `task` and print three rows: both medians, and how many times
- * as long the peer took, at least `bar`. Returns that ratio, NaN without a peer. */
+/* Time `subject` and the peer's `task`, and print three rows: both medians, and how many times as
+ * long the peer took, which must be at least `bar`. Returns that ratio, or NaN without a peer. */
 static inline double peer_compare(peer_server *server, const char *name, const char *peer_name,
                                   const char *task, double bar, peer_subject subject, void *context)
 {
@@ -209,7 +209,7 @@ static inline double peer_bar_at_level(double lower, double highest)
     return assay__level_now(NULL) < 2 ? lower : highest; /* below x86-64-v4 */
 }
 
-/* The exit status of the benchmark: 0, or 1 where a bar was missed. */
+/* The exit status of the benchmark: 0, or 1 if a bar was missed. */
 static inline int peer_stop(peer_server *server)
 {
     peer_close(server);

@@ -1,6 +1,7 @@
-/* Beam search for routes, and training of the model that leads it, beside PyTorch: one thread each,
- * the same network of 10 000 roads, weights and pairs of roads; a call is a search for each of 24
- * pairs. The model is first trained on drives, so that routes are found. */
+/* Beam search for routes, and training of the model that guides it, beside PyTorch, with one thread
+ * each. Both use the same network of 10 000 roads, the same weights and the same pairs of roads; a
+ * call is a search for each of 24 pairs. The model is first trained on drives, so that routes are
+ * found. */
 #include "bench/models/peer.h"
 
 #include <sys/stat.h>
@@ -19,10 +20,10 @@ typedef struct scene {
     assay__next_road *model;
     assay__road_searcher *searcher;
     int64_t pairs[PAIRS][2];
-    int64_t tried; /* pairs, until enough were found */
+    int64_t tried; /* pairs tried until enough were found */
     double log_probability[PAIRS];
     char folder[64];
-    assay_model *trained; /* by way of its class, on made-up data */
+    assay_model *trained; /* made by its class, on made-up data */
     assay_tensor inputs[4], target;
 } scene;
 
@@ -70,7 +71,7 @@ static void train_step(void *context)
     check(assay_model_update(self->trained, 1e-4, NULL));
 }
 
-/* ---- What the peer reads ---- */
+/* ---- The files that the peer reads ---- */
 
 static void save(const scene *self, const char *name, assay_element element, int64_t rows,
                  int64_t columns, void *data)
@@ -124,7 +125,7 @@ static void save_network(const scene *self)
     free(next);
 }
 
-/* Our routes one after the other. Returns their mean length. */
+/* Saves our routes one after the other. Returns their mean length. */
 static double save_routes(scene *self)
 {
     int64_t *roads = calloc(PAIRS * ROADS, sizeof *roads), first[PAIRS + 1] = {0};
@@ -160,7 +161,7 @@ static void open_scene(scene *self)
     check(assay__road_searcher_new(self->city, self->model, WIDTH, 1000, NULL, &self->searcher));
     assay__random random;
     assay__random_init(&random, 9);
-    for (int i = 0; i < PAIRS;) { /* pairs it finds a route for: the others cost the most steps */
+    for (int i = 0; i < PAIRS;) { /* only pairs with a route; the others cost the most steps */
         assay__road_route route;
         self->pairs[i][0] = (int64_t)assay__random_below(&random, ROADS);
         self->pairs[i][1] = (int64_t)assay__random_below(&random, ROADS);

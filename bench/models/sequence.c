@@ -1,5 +1,5 @@
-/* MVAR and LSTM beside NumPy and PyTorch, one thread each: the bars of the design, and a few other
- * shapes at which nothing may be slower. */
+/* MVAR and LSTM beside NumPy and PyTorch, with one thread each: the shapes that have bars, and a
+ * few other shapes at which nothing may be slower. */
 #include <string.h>
 
 #include "base/random.h"

@@ -1,16 +1,16 @@
-/* What measuring costs a training step of at least 5 ms, in percent of the step; what reading
- * memory and saving a profile cost (the bars are 0.1 %, 1 ms and 10 ms).
+/* What does measuring cost a training step of at least 5 ms, in percent of the step? And what do
+ * reading memory and saving a profile cost? The bars are 0.1 %, 1 ms and 10 ms.
  *
  * Steps with and without spans (one around the step, one around each of its phases) are run in
- * pairs, the order within a pair at random, on one model. Their times are processor times of the
- * thread: a span is code, so it shows there, and what other processes do shows less. The figure is
- * the median of the pairs' differences over the median step, with an interval that holds for any
- * distribution; pairs are added until that interval is narrower than the claim itself.
+ * pairs, in random order within a pair, on one model. Their times are processor times of the
+ * thread: a span is code, so its cost shows there, while the work of other processes shows less.
+ * The figure is the median of the pairs' differences divided by the median step, with an interval
+ * that holds for any distribution. Pairs are added until that interval is narrower than the bar.
  *
  * On a shared machine two equal steps differ by some percent, and a thousandth would take hours to
- * see. So a measured step is measured by MONITORS monitors at once, each with journal and spans of
- * its own, and the difference divided by their number. This errs on the safe side: monitors that
- * take turns find nothing of each other's in the caches. */
+ * see. So a measured step is measured by MONITORS monitors at once, each with its own journal and
+ * spans, and the difference is divided by their number. This errs on the safe side, because
+ * monitors that take turns push each other's data out of the caches. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static bool plain_step(fixture *f)
     return gradient(f) && update(f);
 }
 
-/* The call below spans of all monitors from the k-th on. */
+/* The call inside spans of all monitors from the k-th on. */
 static bool tracked_gradient(fixture *f, int k)
 {
     if (k == MONITORS)
@@ -115,7 +115,7 @@ static bool make_model(fixture *f, double batch)
     return true;
 }
 
-/* A batch whose fastest step is long enough. */
+/* Find a batch size whose fastest step is long enough. */
 static bool find_batch(fixture *f, double *seconds)
 {
     for (double batch = BATCH_START; batch <= BATCH_MAX; batch *= 1.5) {

@@ -1,5 +1,5 @@
-/* What a second thread gains, as a share of what it gains a bare sgemm in the same run: elapsed
- * times of one thread and of two, taken in turns. With fewer than two cores there is nothing to
+/* The gain by a second thread, as a share of the gain of a bare sgemm in the same run: elapsed
+ * times with one thread and with two, taking turns. With fewer than two cores there is nothing to
  * show. */
 #include <cblas.h>
 #include <math.h>
@@ -122,7 +122,7 @@ static void search(void *context)
 
 /* ---- The gain ---- */
 
-/* Seconds a call with that many threads: OpenBLAS's own for the bare product. */
+/* The seconds of a call with this many threads. The bare product uses OpenBLAS's own threads. */
 static double timed(peer_subject subject, void *context, bool bare, int threads, long repeats)
 {
     if (bare)

@@ -14,7 +14,7 @@ typedef struct transformer {
     assay_tensor inputs[3], target;
 } transformer;
 
-/* Exits: a benchmark that cannot run has nothing to print. */
+/* Exits on failure, because a benchmark that cannot run has nothing to print. */
 static inline void require(assay_status status, const assay_error *error)
 {
     if (status != ASSAY_OK) {
@@ -23,7 +23,7 @@ static inline void require(assay_status status, const assay_error *error)
     }
 }
 
-/* A model of the default size but for `nodes` and `edges`; 0 keeps their default too. */
+/* Makes a model of the default size, except for `nodes` and `edges`. 0 keeps their default too. */
 static inline void make_transformer(transformer *subject, int nodes, int edges)
 {
     assay_error error;

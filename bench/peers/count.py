@@ -17,7 +17,7 @@ def load(path):
 
 
 def u_test(trial):
-    """What Google Benchmark's compare.py does with two files, by its own code where it is installed."""
+    """The U test of Google Benchmark's compare.py on two files, by its own code if it is installed."""
     sides = [load(f"gb-{trial}-{side}.json") for side in "ab"]
     if None in sides:
         return None
@@ -30,7 +30,7 @@ def u_test(trial):
 
 
 def welch(trial):
-    """What hyperfine's welch_ttest.py does with one file."""
+    """The Welch test of hyperfine's welch_ttest.py on one file."""
     results = load(f"hf-{trial}.json")
     if results is None:
         return None

@@ -1,5 +1,6 @@
-/* Pairs of lttng-ust tracepoints around nothing, beside two bare readings of the counter: the same
- * floor as bench/span_cost.h. Built by bench/lttng.sh; prints the median of the blocks' ratios. */
+/* Measures pairs of lttng-ust tracepoints around nothing, beside two bare readings of the counter:
+ * the same floor as in bench/span_cost.h. bench/lttng.sh builds this program. It prints the median
+ * of the blocks' ratios. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "bench/peers/lttng_events.h"

@@ -1,4 +1,4 @@
-/* The two events of lttng_events.c, as lttng-ust(3) has them written. */
+/* The two events of lttng_events.c, written as lttng-ust(3) requires. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER assay_bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -1,14 +1,15 @@
-"""What it costs to track a training loop on a GPU from Python, and whether energy is right. For a machine with an NVIDIA GPU
-and PyTorch; elsewhere it exits with 77.
+"""What does it cost to track a training loop on a GPU from Python, and is the energy right? This needs a machine with an
+NVIDIA GPU and PyTorch; elsewhere it exits with 77.
 
-Two loops, each with forward, backward and step tracked on PyTorch's current stream: one that is bound by launches (about
-5 ms a step) and one that is bound by the GPU (about 190 ms). A bare and a tracked step take turns in random order within
-blocks, so that both see the same clocks and the same heat; the ratio of a block is that of the sums. The synchronising
-calls of the driver are counted by CUPTI in a run of its own, since a subscriber slows every call down.
+There are two loops, each with forward, backward and step tracked on PyTorch's current stream: one that is bound by launches
+(about 5 ms a step) and one that is bound by the GPU (about 190 ms). A bare and a tracked step take turns in random order
+within blocks, so that both have the same clock frequencies and the same heat. The ratio of a block is the ratio of the sums.
+CUPTI counts the synchronising calls of the driver in a separate run, because a subscriber slows every call down.
 
-Energy: 20 s of steady load, by the GPU's counter as the meter reads it, against the integral of the power that NVML says.
+Energy: during 20 s of steady load, the GPU's counter, as the meter reads it, is compared with the integral of the power that
+NVML reports.
 
-Prints one JSON object a line, as every benchmark does.
+Prints one JSON object on each line, as every benchmark does.
 """
 import bisect
 import ctypes
@@ -71,7 +72,7 @@ class Loop:
             self.optimizer.step()
 
     def synchronized(self):
-        """The seeds' way."""
+        """The way of the seed documents: synchronise after each phase."""
         for phase in (self._forward, self._backward, self.optimizer.step):
             torch.cuda.synchronize()
             phase()
@@ -95,7 +96,7 @@ def seconds_of(step, count):
 
 
 def sized(make, target, size):
-    """The loop whose step takes about the target."""
+    """A loop whose step takes about the target time."""
     for _ in range(6):
         loop = make(size)
         seconds_of(loop.bare, 5)
@@ -107,8 +108,8 @@ def sized(make, target, size):
 
 
 def ratios(variants, rounds, steps):
-    """Of each variant to the first, round by round. A round is short: the processor's speed wanders by some per cent
-    within a second."""
+    """The ratio of each variant to the first, round by round. A round is short, because the processor's speed changes by
+    some per cent within a second."""
     found = {name: [] for name in variants}
     names = list(variants)
     for _ in range(rounds):
@@ -139,7 +140,7 @@ def loop_cost(title, loop, seconds, blocks, steps, bar):
 
 
 def span_cost():
-    """Of a block without work, and of what is in it."""
+    """The cost of a span around a block without work, and of its parts."""
     def empty():
         with assay.track("empty", stream="current"):
             pass
@@ -241,7 +242,7 @@ class Nvml:
 
 
 class PowerIntegral(threading.Thread):
-    """The power that NVML says, every 20 ms, added up."""
+    """The integral of the power that NVML reports, read every 20 ms."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -274,7 +275,7 @@ def energy(seconds):
     print(meter.description, file=sys.stderr)
     integral.start()
     warm = time.monotonic()
-    while time.monotonic() - warm < 3:          # the power rises for a moment
+    while time.monotonic() - warm < 3:          # the power rises at first
         load()
     begin = time.monotonic()
     with monitor.track("load"):
@@ -307,8 +308,8 @@ def energy(seconds):
 
 
 def meter_cost(title, loop, seconds):
-    """What a meter at 10 Hz adds to a loop. The steps that a reading falls into are compared with those 50 ms before: the
-    speed of the machine wanders too much to compare a loop with a meter and a later one without."""
+    """The cost that a meter at 10 Hz adds to a loop. Steps during a reading are compared with the steps 50 ms before, because
+    the speed of the machine changes too much to compare a loop with a meter and a later loop without one."""
     from assay.energy import Meter
     monitor = assay.Monitor(trace_events=65536, memory=False)
     meter = Meter(monitor=monitor)
@@ -329,14 +330,14 @@ def meter_cost(title, loop, seconds):
         elif names[kind][name] == "cuda:0 power_watts":
             readings.append(start)
     starts = [start for start, _ in steps]
-    longest = 0.006                              # of a reading, which is entered when it has ended
+    longest = 0.006                              # the longest reading; it is entered when it has ended
 
     def touched(at):
-        """The time of the steps that a reading which ended then fell into."""
+        """The time of the steps during a reading that ended at this time."""
         first, last = bisect.bisect_right(starts, at - longest) - 1, bisect.bisect_right(starts, at) - 1
         return sum(steps[i][1] for i in range(max(0, first), last + 1)) / (last - first + 1)
-    more = [touched(at) - touched(at - 0.05) for at in readings[1:]]         # midway between two readings there is none
-    middle = sorted(more)[len(more) // 20:len(more) - len(more) // 20]       # a twentieth at each end: other disturbances
+    more = [touched(at) - touched(at - 0.05) for at in readings[1:]]         # halfway between two readings there is none
+    middle = sorted(more)[len(more) // 20:len(more) - len(more) // 20]       # without a twentieth at each end, which is disturbed otherwise
     scale = 2 * len(more) / sum(duration for _, duration in steps)           # a reading touches two steps
     row(f"{title}: with a meter at 10 Hz", 1 + statistics.mean(middle) * scale, "x bare", 1.005)
     row(f"{title}: with a meter, half of the 95 % interval", 2 * statistics.stdev(middle) / math.sqrt(len(middle)) * scale, "x bare")

@@ -1,17 +1,18 @@
-"""What `assay run --gpu` costs unmodified PyTorch programs, and whether its figures are those of torch.profiler. For a machine
-with an NVIDIA GPU and PyTorch; elsewhere it exits with 77.
+"""What does `assay run --gpu` cost unmodified PyTorch programs, and do its figures agree with torch.profiler? This needs a
+machine with an NVIDIA GPU and PyTorch; elsewhere it exits with 77.
 
-    gpu_run.py [ASSAY...]      the commands to try; without any, $ASSAY_BUILD/assay
+    gpu_run.py [ASSAY...]      the commands to try; $ASSAY_BUILD/assay by default
 
-Cost: a bare process, a second bare process, one under each command and one under torch.profiler (CUDA activity only) live
-side by side and take turns in random order: each is told to run some steps and says how long they took, while the others wait.
-So all see the same clocks and the same neighbours. The ratio of a round is that to the geometric mean of the two bare ones.
+Cost: two bare processes, one process under each command and one under torch.profiler (CUDA activity only) exist side by side
+and take turns in random order. Each is told to run some steps and reports their time, while the others wait. So all have the
+same clock frequencies and the same neighbours. The ratio of a round is the time divided by the geometric mean of the two bare
+times.
 
-Figures: the same steps without a pause, under assay and under torch.profiler, in processes of their own. Kernel totals are
-compared name by name over the last steps, and so is the share of that time without a kernel. The record's own sums are compared
-with its trace.
+Figures: the same steps run without a pause, under assay and under torch.profiler, in separate processes. Over the last steps,
+the kernel totals are compared name by name, and so is the share of the time without a kernel. The record's own sums are
+compared with its trace.
 
-Prints one JSON object a line, as every benchmark does.
+Prints one JSON object on each line, as every benchmark does.
 """
 import json
 import math
@@ -71,7 +72,7 @@ def profiler():
 
 
 def take_turns(size, profiled):
-    """A line on stdin is a number of steps; the answer is the seconds they took."""
+    """Reads a number of steps from each line on stdin, and answers with the seconds that they took."""
     import torch
     step = make_step(size)
     run_steps(step, WARM_STEPS[size])
@@ -92,7 +93,7 @@ def take_turns(size, profiled):
 
 
 def steady(size, kept):
-    """Steps without a pause; the kernels that torch.profiler saw go to the file `kept`, if there is one."""
+    """Runs steps without a pause. The kernels that torch.profiler saw go to the file `kept`, if there is one."""
     import torch
     print("ready", flush=True)
     sys.stdin.readline()
@@ -173,7 +174,7 @@ def report_cost(size, children, commands, budget, warm, steps, bar):
 
 
 def summary(events, count):
-    """Of the last `count` kernels: seconds by name, and the share of their time without a kernel."""
+    """For the last `count` kernels: the seconds by name, and the share of their time without a kernel."""
     events = sorted(events, key=lambda e: e[1])[-count:]
     totals, busy, end = {}, 0.0, events[0][1]
     for name, begin, length in events:

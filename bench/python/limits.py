@@ -1,4 +1,4 @@
-"""What the Python package holds whatever the load: memory, references, spans of many processes and of a killed one."""
+"""The limits that the Python package keeps under any load: memory, references, spans of many processes and of a killed one."""
 import gc
 import json
 import os

@@ -1,8 +1,8 @@
-"""What profiling costs a script: `python3 -m assay run`, beside the same script alone. By default a script is looked at most
-often in its first seconds, which are the ones measured here; `--rate 100` is beside it.
+"""What does profiling cost a script? `python3 -m assay run` is compared with the same script alone. By default the sampling
+rate is highest in the first seconds of a script, which are the ones measured here; `--rate 100` is shown beside it.
 
 The script measures the processor time of its own work, so that neither the start of Python nor the end of the command is
-in it. Runs with and without a profile take turns; the figure is the median of the ratios of neighbours.
+included. Runs with and without a profile take turns; the figure is the median of the ratios of neighbouring runs.
 """
 import json
 import os

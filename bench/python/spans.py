@@ -1,8 +1,8 @@
-"""What a span costs from Python, as ratios to two calls of time.perf_counter().
+"""The cost of a span from Python, as a ratio to two calls of time.perf_counter().
 
-Every subject is a loop of its own. In each round all of them run once, in random order; the empty loop of the same round
-is subtracted, and the ratio is that of the round. The figure is the median over the rounds, so a slow second of the machine is
-slow for both sides of a ratio. "in a loop" means inside of a task of asyncio.
+Every subject is a loop of its own. In each round all subjects run once, in random order. The time of the empty loop of the same
+round is subtracted, and the ratio is computed within the round, so that a slow phase of the machine affects both sides of it. The
+figure is the median over the rounds. "in a loop" means inside a task of asyncio.
 """
 import asyncio
 import contextlib
@@ -105,7 +105,7 @@ def record_function_loop():
 
 
 def peers():
-    """Subjects of other packages, where they are installed."""
+    """Subjects from other packages, if they are installed."""
     found = {}
     for name, make in (("psutil", psutil_loop), ("record_function", record_function_loop)):
         try:

@@ -1,7 +1,7 @@
-"""What assay.watch() adds to a training step, as a share of the step.
+"""The time that assay.watch() adds to a training step, as a share of the step.
 
-The same step of the same model runs with and without a watch, in blocks of some steps, in random order; the ratio is that of a round, and the figure is
-the median over the rounds. "all calls" is with every=1: each call measured with its parts.
+The same step of the same model runs with and without a watch, in blocks of some steps, in random order. The ratio is computed within a round, and the
+figure is the median over the rounds. "all calls" means every=1: each call is measured with its parts.
 """
 import json
 import random
@@ -92,8 +92,8 @@ def overheads(make, data, optimizer_class, steps, rounds, watches):
 
 
 def hooks_of_graph_transformer():
-    """(seconds that the hooks add to a step, seconds of a step of 500 nodes). Steps of 500 nodes vary by more than a watch adds, so its cost is taken from a
-    model with the same modules that is narrow: hooks do not know the size of a tensor."""
+    """(seconds that the hooks add to a step, seconds of a step of 500 nodes). Steps of 500 nodes vary by more than a watch adds, so its cost is measured on a
+    narrow model with the same modules; the cost of a hook does not depend on the size of a tensor."""
     edges = torch.randint(0, 500, (2, 2500))
     narrow = (torch.randn(10, 48), edges % 10)
     ratios, bare = overheads(lambda: GraphTransformer(16, 32), narrow, torch.optim.SGD, 4, 31, {"all calls": {"every": 1}})

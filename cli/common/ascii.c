@@ -1,6 +1,7 @@
-/* The filter of ascii.h: a stream made by fopencookie() that translates UTF-8 to ASCII while it is
- * written. It remembers incomplete characters between writes, and how many columns the present line
- * is too long. */
+/* The filter of ascii.h: a stream made by fopencookie() that translates UTF-8 to ASCII while text
+ * is written to it. It keeps two things between writes: the bytes of an incomplete character, and
+ * the number of columns by which longer spellings have made the present line too long. The filter
+ * then drops that many blanks, but always leaves one blank between two words. */
 #include "cli/common/ascii.h"
 
 #include <errno.h>
@@ -27,11 +28,11 @@ static const struct {
 
 /* A stream that is filtered. */
 typedef struct filter {
-    FILE *plain;  /* the stream it stands before */
-    char held[4]; /* the beginning of a character whose rest is still to come */
+    FILE *plain;  /* the stream that receives the ASCII text */
+    char held[4]; /* the first bytes of a character whose other bytes are still to come */
     size_t held_count;
-    size_t debt; /* columns that the line is too long by */
-    char last;   /* byte written */
+    size_t debt; /* the number of columns by which the line is too long */
+    char last;   /* the byte that was written last */
 } filter;
 
 static filter outputs[2];
@@ -87,7 +88,7 @@ static void take(filter *self, char byte)
     self->held_count = 0;
 }
 
-/* For fopencookie(): 0 says that the write failed. */
+/* The write function for fopencookie(). Returning 0 reports that the write failed. */
 static ssize_t write_filtered(void *cookie, const char *bytes, size_t count)
 {
     filter *self = cookie;

@@ -1,5 +1,7 @@
-/* The progress line of a benchmark. It is redrawn in place, so it must never be longer than a line
- * of the terminal. */
+/* The progress line of a benchmark: a bar, the share of the expected time that has passed, the
+ * subject, the interval so far and the time that is left. Each call draws the line over the former
+ * one, so it must never be longer than a line of the terminal. The name of the subject is cut to
+ * the room that the other parts leave. */
 #include "cli/common/bench_progress.h"
 
 #include <math.h>
@@ -45,7 +47,8 @@ static void describe_interval(const bench_progress *shown, const assay_sampling_
     snprintf(text, size, "%.4g %s +- %.2g%%", value / units[i].seconds, units[i].unit, percent);
 }
 
-/* Names are cut and control characters replaced, so that a name cannot move the cursor. */
+/* Copy a name. Long names are cut, and characters that are not printable ASCII become '?', so that
+ * a name cannot move the cursor. */
 static void copy_name(const char *name, size_t room, char text[NAME + 1])
 {
     size_t i = 0;
@@ -54,7 +57,7 @@ static void copy_name(const char *name, size_t room, char text[NAME + 1])
     text[i] = '\0';
 }
 
-/* Characters that fit on a line without moving the cursor to the next. */
+/* The number of characters that fit on a line without moving the cursor to the next line. */
 static size_t line_room(void)
 {
     size_t columns = assay__terminal_columns(stderr);

@@ -1,4 +1,5 @@
-/* One line on a terminal that says how far a benchmark is; nothing anywhere else. */
+/* The progress line of a benchmark. It is shown on standard error, and only if that is a terminal.
+ */
 #ifndef ASSAY_CLI_COMMON_BENCH_PROGRESS_H
 #define ASSAY_CLI_COMMON_BENCH_PROGRESS_H
 
@@ -9,13 +10,14 @@
 typedef struct bench_progress {
     const assay_subject *subjects;
     size_t count;
-    bool shown; /* a line stands on the terminal */
+    bool shown; /* the terminal shows a line now */
 } bench_progress;
 
-/* Is there a terminal to show it on? */
+/* Whether standard error is a terminal that can show the line. */
 bool bench_progress_wanted(void);
 
-/* For assay_sampling_options.progress; `context` is a bench_progress. */
+/* Draw the line. This is a callback for assay_sampling_options.progress; `context` is a
+ * bench_progress. */
 void bench_progress_show(void *context, const assay_sampling_progress *progress);
 
 /* Remove the line from the terminal. */

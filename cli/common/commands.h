@@ -1,4 +1,5 @@
-/* The subcommands, each defined in its cmd_NAME.c. */
+/* The subcommands of both executables, `assay` and `assay-models`. Each is defined in its
+ * cmd_NAME.c. */
 #ifndef ASSAY_CLI_COMMON_COMMANDS_H
 #define ASSAY_CLI_COMMON_COMMANDS_H
 
@@ -13,7 +14,8 @@ extern const command command_fit;
 extern const command command_history;
 extern const command command_doctor;
 
-/* Those of assay-models (cli/models_executable.h), with their lines of `assay help`. */
+/* The commands of assay-models (cli/models_executable.h). Their lines of `assay help` are here
+ * because both executables need them. */
 extern const command command_model;
 extern const command command_study;
 extern const command command_profile;

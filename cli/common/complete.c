@@ -1,5 +1,5 @@
-/* Completion: find out what the word under the cursor is (an option, its value or an operand), then
- * print the candidates from the table of options. */
+/* Completion (complete.h). The code first finds out whether the word under the cursor is an option,
+ * the value of an option or an operand. Then it prints the candidates from the table of options. */
 #include "cli/common/complete.h"
 
 #include <stdio.h>
@@ -7,12 +7,12 @@
 
 /* What the word under the cursor is. */
 typedef struct place {
-    const option *value_of; /* it is the value of this option */
-    const char *typed;      /* what is typed of the word or of the value */
+    const option *value_of; /* the word is the value of this option; NULL if it is not a value */
+    const char *typed;      /* the typed part of the word or of the value */
     const char *prefix;     /* "--name=", which a candidate must repeat; or "" */
     int prefix_length;
-    bool operands_only; /* "--" came before */
-    int first_operand;  /* its index, or 0 */
+    bool operands_only; /* no option can follow: "--" or another program's command came before */
+    int first_operand;  /* the index of the first operand, or 0 if there is none yet */
 } place;
 
 static bool begins(const char *candidate, const char *typed)
@@ -40,7 +40,7 @@ void complete_offer(const char *typed, const char *candidate, const char *help)
     print_help(help);
 }
 
-/* The option whose value is the next word, or NULL. */
+/* The option in `word` that takes the next word as its value, or NULL if there is none. */
 static const option *awaits_value(const command *self, const char *word)
 {
     const option *found = NULL;
@@ -63,13 +63,14 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
-/* Does "--" separate several commands? */
+/* Whether "--" separates several commands, as in `assay bench`. */
 static bool takes_several(const command *self)
 {
     return strstr(self->operands, "[-- COMMAND") != NULL;
 }
 
-/* bash makes "--name=value" three words, so a lone '=' behind an option belongs to it. */
+/* Classify the word under the cursor. bash splits "--name=value" into three words, so a lone '='
+ * behind an option belongs to that option. */
 static place find_place(const command *self, int argc, char **argv)
 {
     place at = {.typed = argv[argc - 1], .prefix = ""};
@@ -96,7 +97,8 @@ static place find_place(const command *self, int argc, char **argv)
     return at;
 }
 
-/* The name in "--name=", typed in one word. */
+/* If the word under the cursor is "--name=value" as a whole, split it into the option and the typed
+ * part of the value. */
 static void look_into_word(const command *self, place *at)
 {
     const char *equals = strchr(at->typed, '=');
@@ -108,7 +110,8 @@ static void look_into_word(const command *self, place *at)
     at->typed = equals + 1;
 }
 
-/* False if there are none. */
+/* Print the choices that begin with the typed text. Returns false if there are no choices at all.
+ */
 static bool offer_choices(const command *self, const void *context, const place *at)
 {
     const char *help = NULL, *choice;

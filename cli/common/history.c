@@ -1,5 +1,5 @@
-/* Where the history of runs is, by ASSAY_HISTORY or the XDG data folder, and saving a record into
- * it. */
+/* Finds the history of runs, by ASSAY_HISTORY or in the XDG data folder, opens it and saves records
+ * into it. Passwords in the address of a server are removed before a message shows the address. */
 #include "cli/common/history.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* The place that ASSAY_HISTORY names; NULL if it names none. */
+/* The file or address that ASSAY_HISTORY names. NULL if the variable is unset or only says yes or
+ * no. `*on` tells whether it asks for saving. */
 static const char *named_place(bool *on)
 {
     static const char *const off[] = {"", "0", "off", "no", "false", NULL};
@@ -32,7 +33,7 @@ static const char *named_place(bool *on)
     return *on && !is_one_of(said, yes) ? said : NULL;
 }
 
-/* The path or address of the history; false after a message. */
+/* Write the path or address of the history into `location`. Returns false after a message. */
 static bool find_location(const char *command, char location[LOCATION_BYTES])
 {
     bool on;
@@ -40,7 +41,7 @@ static bool find_location(const char *command, char location[LOCATION_BYTES])
     int length;
     if (named != NULL)
         length = snprintf(location, LOCATION_BYTES, "%s", named);
-    else if (data != NULL && data[0] == '/') /* a relative one is to be ignored */
+    else if (data != NULL && data[0] == '/') /* the XDG specification ignores relative paths */
         length = snprintf(location, LOCATION_BYTES, "%s/assay/history.sqlite", data);
     else if (home != NULL && home[0] == '/')
         length = snprintf(location, LOCATION_BYTES, "%s/.local/share/assay/history.sqlite", home);
@@ -57,7 +58,8 @@ static bool find_location(const char *command, char location[LOCATION_BYTES])
     return false;
 }
 
-/* Without the password that an address may have. */
+/* The location as a message may show it: without the password and the query of a server's address.
+ */
 static const char *shown(const char *location, char text[LOCATION_BYTES])
 {
     snprintf(text, LOCATION_BYTES, "%s", location);
@@ -74,7 +76,8 @@ static const char *shown(const char *location, char text[LOCATION_BYTES])
     return text;
 }
 
-/* The folders above a path, for the user alone, as the XDG specification asks. */
+/* Make the folders above a path. Only the user may enter them (mode 0700), as the XDG specification
+ * asks. */
 static bool make_folders(const char *path)
 {
     char folder[LOCATION_BYTES];

@@ -1,4 +1,4 @@
-/* Where the history of runs is, and saving into it. */
+/* The history of runs: where it is, how to open it, and how a command saves its record there. */
 #ifndef ASSAY_CLI_COMMON_HISTORY_H
 #define ASSAY_CLI_COMMON_HISTORY_H
 
@@ -16,25 +16,28 @@
             offsetof(settings, field)                                                              \
     }
 
-/* Open the history: what the environment variable ASSAY_HISTORY names, else history.sqlite in the
- * folder assay of the user's data folder. With `create` it is made if it is not there. EX_OK, or an
- * exit code after a message. */
+/* Open the history: the file or server that the environment variable ASSAY_HISTORY names, else
+ * history.sqlite in the folder "assay" of the user's data folder. With `create` it is made if it
+ * does not exist. The caller closes the store with assay__store_close(). Returns EX_OK, or an exit
+ * code after a message. */
 int history_open(const char *command, bool create, assay__store **store);
 
 /* Whether the record of a command is to be saved: --save was given (`asked`), or ASSAY_HISTORY is
- * set. */
+ * set and does not say "off". */
 bool history_wanted(bool asked);
 
-/* Check, before anything is measured and without touching a database, whether the record can be
- * saved if it is to be. EX_OK, or an exit code after a message. */
+/* If the record is to be saved, check that there is a place for the history. Call this before
+ * anything is measured; it does not touch a database. Returns EX_OK, or an exit code after a
+ * message. */
 int history_refuse(const char *command, bool asked);
 
-/* Save a record if `asked` or if ASSAY_HISTORY is on; say under which number. To be called after
- * the result was printed and written, so that a history that fails takes nothing away. EX_OK, or an
- * exit code after a message. */
+/* Save a record if `asked` or if ASSAY_HISTORY is on, and print the number of the saved run. Call
+ * this after the result was printed and written, so that a failure of the history does not lose the
+ * result. Returns EX_OK, or an exit code after a message. */
 int history_save(const char *command, bool asked, const assay_record *record);
 
-/* The machine of the runs that are saved: ASSAY_MACHINE, or NULL for the host name. */
+/* The machine name under which runs are saved: the value of ASSAY_MACHINE, or NULL for the host
+ * name. */
 const char *history_machine(void);
 
 /* The exit code for a failure of the store. */

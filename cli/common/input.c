@@ -1,4 +1,5 @@
-/* The limit on the size of input files, which the library reads from the environment. */
+/* Sets the limit on the size of input files. The library reads the limit from the environment
+ * variable ASSAY_MAX_INPUT, so this file sets that variable. */
 #include "cli/common/input.h"
 
 #include <stdio.h>

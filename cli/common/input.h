@@ -1,4 +1,4 @@
-/* Which files are read. */
+/* The limit on the size of input files, and the option that changes it. */
 #ifndef ASSAY_CLI_COMMON_INPUT_H
 #define ASSAY_CLI_COMMON_INPUT_H
 
@@ -12,7 +12,7 @@
             offsetof(settings, field)                                                              \
     }
 
-/* Accept input files up to `bytes`; 0 keeps what is usual. */
+/* Accept input files of up to `bytes` bytes. 0 keeps the default limit. */
 void input_set_maximum(size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Files that belong to this executable, found relative to it: in a build folder as well as in an
- * installation. */
+/* Finds files that belong to this executable by their path relative to it (/proc/self/exe). So they
+ * are found in a build folder as well as in an installation. */
 #include "cli/common/installed_files.h"
 
 #include <stdio.h>

@@ -11,7 +11,8 @@
 
 enum { MAX_LINE = 1024 };
 
-/* The beginning, up to its colon, is shaded: who speaks, and how serious it is. */
+/* Print a line with its beginning in colour: the prefix, or else everything up to the first colon.
+ * That part names the command that speaks, and the colour shows how serious the message is. */
 static void print_line(const char *prefix, assay__shade shade, const char *line)
 {
     size_t head = *prefix != '\0' ? 0 : strcspn(line, ":");
@@ -69,7 +70,7 @@ int message_input_exit(assay_status status)
     case ASSAY_E_VERSION:
     case ASSAY_E_TRUNCATED:
     case ASSAY_E_DATA:
-    case ASSAY_E_STATE: /* a journal that is being made */
+    case ASSAY_E_STATE: /* a journal that its program has not finished creating */
     case ASSAY_E_LIMIT:
         return EX_DATAERR;
     default:
@@ -100,7 +101,7 @@ int message_finish(int code)
 {
     bool earlier = ferror(stdout) != 0;
     bool lost = fflush(stdout) != 0 || earlier;
-    if (lost && code == EX_OK) /* else the command has said so itself */
+    if (lost && code == EX_OK) /* otherwise the command has already printed a message */
         message_error("assay: cannot write standard output: %s",
                       earlier ? "an earlier write failed" : strerror(errno));
     lost = fflush(stderr) != 0 || ferror(stderr) || lost;

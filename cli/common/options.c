@@ -1,6 +1,6 @@
-/* One parser for all commands. It walks over argv, finds each option in the table of the command,
- * converts its value by its type and stores it at its offset in the settings. The help is printed
- * from the same table. */
+/* One option parser for all commands. It walks over argv, finds each option in the table of the
+ * command, converts the value by the type of the option and stores it at the option's offset in the
+ * settings. The help is printed from the same table. */
 #include "cli/common/options.h"
 
 #include <errno.h>

@@ -41,9 +41,9 @@ typedef struct option_list {
 
 typedef struct option {
     const char *name;
-    char letter; /* 0: none */
+    char letter; /* 0 if the option has none */
     option_type type;
-    const char *argument; /* what the help calls the value; NULL for a flag */
+    const char *argument; /* the name of the value in the help; NULL for a flag */
     const char *help;
     size_t offset; /* of the field in the command's settings */
 } option;
@@ -55,28 +55,30 @@ typedef struct command {
     const char *description; /* shown by `--help` above the options; lines of at most 79 columns */
     const option *options;
     size_t option_count;
-    bool first_operand_ends_options;  /* the rest belongs to another program */
-    void (*print_more)(FILE *stream); /* the end of the help, after an empty line; NULL: none */
-    /* The words that may be typed for an option, or for an operand if it is NULL: returns the
-     * choice number `index`, and perhaps a word about it, and NULL after the last. The field is
-     * NULL if there is nothing to choose from. */
+    bool first_operand_ends_options;  /* the other words belong to the program to be started */
+    void (*print_more)(FILE *stream); /* prints the end of the help; NULL if there is no more */
+    /* Returns choice number `index` for the value of the option `of`, or for an operand if `of` is
+     * NULL. Returns NULL after the last choice. May set `*help` to a text about the choice. The
+     * field is NULL if there is nothing to choose from. */
     const char *(*choice)(const void *context, const option *of, size_t index, const char **help);
-    /* As complete_command (cli/common/complete.h), which does it where this is NULL. */
+    /* Prints the candidates of a completion. If the field is NULL, complete_command()
+     * (cli/common/complete.h) prints them. */
     void (*complete)(const struct command *self, int argc, char **argv);
     int (*main)(const struct command *self, int argc, char **argv);
 } command;
 
-/* The options of a command, all those of an array. */
+/* Initialises the options of a command with all elements of an array. */
 #define COMMAND_OPTIONS(array) .options = (array), .option_count = sizeof(array) / sizeof *(array)
 
-/* Parse argv[1…]. Values are stored into `settings`; operands are moved to the front of argv + 1,
- * and `*operands` and `*operand_count` describe them (terminated by NULL). False when the command
- * is over, after help or a message: it ends with `*code`. A command that takes no operands gives
- * NULL for both. */
+/* Parse argv[1…] and store the values of options into `settings`. The operands are moved to the
+ * front of argv + 1; `*operands` (terminated by NULL) and `*operand_count` describe them. A command
+ * that takes no operands passes NULL for both. Returns false after the help or an error message was
+ * printed; the command must then end with `*code`. */
 bool options_parse(const command *self, int argc, char **argv, void *settings, char ***operands,
                    int *operand_count, int *code);
 
-/* The option typed so ("num_nodes" without "--"), or NULL; `--help` is among them. */
+/* The option with the typed name (such as "num_nodes", without "--") or letter, or NULL if there is
+ * none. `--help` is found too. */
 const option *options_find_long(const command *self, const char *typed, size_t length);
 const option *options_find_letter(const command *self, char letter);
 const option *options_help(void);

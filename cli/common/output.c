@@ -1,5 +1,5 @@
-/* Checks output paths before the work, so that a long measurement is not lost to a typing mistake,
- * and reports writes that failed. */
+/* Checks output paths before a command begins to measure, so that a long measurement is not lost to
+ * a typing mistake. Also reports writes that failed. */
 #include "cli/common/output.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "cli/common/ascii.h"
 #include "cli/common/message.h"
 
-/* The folder that will hold `path`; caller frees. */
+/* The folder that will hold `path`. The caller frees it. NULL when out of memory. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -29,7 +29,7 @@ static int refuse_one(const char *command, const char *path)
         message_error("assay %s: cannot write '%s': it is a directory", command, path);
         return EX_CANTCREAT;
     }
-    if (exists && !S_ISREG(existing.st_mode)) /* a pipe or a device, written in place */
+    if (exists && !S_ISREG(existing.st_mode)) /* a pipe or a device is not replaced by a new file */
         return EX_OK;
     char *folder = folder_of(path);
     if (folder == NULL) {

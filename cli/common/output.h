@@ -1,5 +1,5 @@
-/* Where results go. A path that cannot work is refused before the work; a write that failed is
- * reported after it. */
+/* The files and streams that receive results. A command refuses a path that cannot work before it
+ * begins to measure, and reports a failed write afterwards. */
 #ifndef ASSAY_CLI_COMMON_OUTPUT_H
 #define ASSAY_CLI_COMMON_OUTPUT_H
 
@@ -8,13 +8,13 @@
 
 #include "assay/status.h"
 
-/* Check output paths (NULL: not asked for, "-": standard output, which then carries the document as
- * it is, without the filter of cli/common/ascii.h) before any work is done: their
- * folder must exist and be writable, and no two may be the same. EX_OK, or the exit code after a
- * message. Creates nothing. */
+/* Check output paths before any work is done: their folder must exist and be writable, and no two
+ * paths may be the same. A path may be NULL, if that output is not wanted, or "-" for standard
+ * output, which then loses the filter of cli/common/ascii.h. Creates no file. Returns EX_OK, or an
+ * exit code after a message. */
 int output_refuse(const char *command, const char *const *paths, size_t count);
 
-/* Report a finished write: true if it succeeded, otherwise false after a message. */
+/* Report a finished write. Returns true if it succeeded, and false after a message if not. */
 bool output_check(const char *command, assay_status status, const assay_error *error);
 
 #endif

@@ -1,5 +1,6 @@
-/* assay model: list, describe, run and train the built-in models and plugins. This file has the
- * table of options and hands each action over to its file (model_*.c). */
+/* assay model: lists, describes, runs and trains the built-in models and plugins. This file has the
+ * table of options, checks which options an action takes, and calls the action. The actions are in
+ * model_*.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -51,7 +52,7 @@ static const option model_options[] = {
      offsetof(model_settings, json)},
 };
 
-/* Which actions take which option, in the order of the table. */
+/* For each option, in the order of the table: the actions that take it. */
 static const unsigned char applies[] = {
     ALL & ~LIST, ANY_MODEL, ANY_MODEL, ANY_MODEL, GRAD | TRAIN, EVAL | GRAD | TRAIN, EVAL | TRAIN,
     TRAIN,       TRAIN,     TRAIN,     ANY_MODEL, ANY_MODEL,    ANY_MODEL,           ALL,

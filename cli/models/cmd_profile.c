@@ -1,5 +1,5 @@
-/* assay profile: time, memory, FLOPs and growth of one model. This file reads the options, makes
- * the model and its data and calls studies/profile, which measures and prints. */
+/* assay profile: measures time, memory, FLOPs and growth of one model. This file reads the options
+ * and makes the model and its data. Then it calls studies/profile, which measures and prints. */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -217,7 +217,7 @@ static bool choose_axes(axes *self, unsigned chosen)
     return each_word(asked->sizes, take_size, &self->list[0]);
 }
 
-/* ---- doing it ---- */
+/* ---- the measurement ---- */
 
 static void show_stage(void *context, const char *stage)
 {
@@ -247,7 +247,8 @@ static bool to_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-/* The index of a word among the choices, or -1 after a message. NULL stands for the first. */
+/* The index of a word among the choices, which end with NULL; -1 after a message. If the word is
+ * NULL, the first choice is taken. */
 static int index_of(const char *name, const char *word, const char *const *words)
 {
     size_t count = 0;

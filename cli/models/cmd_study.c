@@ -1,5 +1,5 @@
-/* assay study: finds the study that is named and hands over to it. Each study is a command of its
- * own (study_NAME.c). */
+/* assay study: finds the study that the user names and calls it. Each study is a command of its own
+ * (study_NAME.c). */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -10,12 +10,12 @@
 #include "cli/common/message.h"
 #include "cli/models/study.h"
 
-/* Ends with NULL. */
+/* All studies. The list ends with NULL. */
 static const command *const studies[] = {&study_rom,   &study_fields, &study_pde,
                                          &study_graph, &study_routes, NULL};
 enum { MAX_STUDIES = 16 };
 
-/* "rom" of "study rom" */
+/* The name of a study without "study ", such as "rom". */
 static const char *short_name(const command *study)
 {
     return study->name + strlen("study ");

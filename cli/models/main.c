@@ -1,5 +1,6 @@
-/* assay-models: what `assay` becomes for the commands that need the models
- * (cli/models_executable.h). */
+/* assay-models: the executable that `assay` becomes for the commands that need the models
+ * (cli/models_executable.h). It finds the command, or the completion of a command, or measures the
+ * peak of the machine. */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -12,7 +13,7 @@
 static const command *const commands[] = {&command_model, &command_profile, &command_study};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-/* For `assay doctor --measure`. */
+/* Measure the peak of the machine and store it, for `assay doctor --measure`. */
 static int measure_peak(void)
 {
     assay__peak peak;

@@ -1,4 +1,5 @@
-/* Batches of a training: a shuffled list of rows, copied into buffers of the size of a batch. */
+/* Makes the batches of a training: shuffles the numbers of the rows once per epoch, and copies the
+ * rows of each step into buffers of the size of a batch. */
 #include "cli/models/model_batch.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static size_t row_bytes(const assay_tensor *tensor)
     return bytes;
 }
 
-/* splitmix64 (Steele, Lea and Flood 2014): enough to shuffle rows. */
+/* The generator splitmix64 (Steele, Lea and Flood 2014), which is good enough to shuffle rows. */
 static uint64_t next_random(model_batch *batch)
 {
     uint64_t z = batch->random += UINT64_C(0x9E3779B97F4A7C15);

@@ -1,4 +1,5 @@
-/* assay model info: what a model consists of, and the arithmetic of one forward pass. */
+/* assay model info: prints the settings, tensors and memory of a model, and the operations and
+ * FLOPs of one forward pass. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,8 @@ static void release(operation_list *list)
     free(list->items);
 }
 
-/* Collect the operations of a forward pass. False, after a message, if something failed; a model
- * that cannot describe its operations leaves the list empty. */
+/* Collect the operations of a forward pass. A model that cannot describe its operations leaves the
+ * list empty. Returns EX_OK, or the exit code after a message. */
 static int describe(model_job *job, operation_list *list)
 {
     const assay_model_class *class_ = job->class_;
@@ -57,7 +58,7 @@ static int describe(model_job *job, operation_list *list)
     return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
-/* Compute the FLOPs under all conventions; false if a figure does not fit into 64 bits. */
+/* Compute the FLOPs under all conventions. Returns false if a figure does not fit into 64 bits. */
 static bool count_flops(const operation_list *list, assay_flops flops[ASSAY_FLOP_CONVENTIONS])
 {
     memset(flops, 0, ASSAY_FLOP_CONVENTIONS * sizeof *flops);

@@ -1,5 +1,5 @@
-/* The common frame of the commands that work on one model: parse the command line, do the work,
- * release everything. */
+/* The common frame of the commands that work on one model: it parses the command line, calls the
+ * work of the command and releases everything. */
 #include "cli/models/model_job.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ const char *model_job_choice(const model_job *job, const option *of, size_t inde
     return job->class_->options[place].words[index];
 }
 
-/* A model that is not known yet has only the options of the command. */
+/* If the typed model is not known, only the options of the command are offered. */
 void model_job_complete(const command *self, int argc, char **argv)
 {
     model_job job = {0};

@@ -1,5 +1,7 @@
-/* A setting that is called like an option of the command itself is typed --model-NAME; an input
- * called so, --input-NAME. The first input may always be given as --input. */
+/* Makes the table of options of a command: the options of the command itself, then one option for
+ * each setting and each input of the model. If a setting has the name of an option of the command,
+ * its option is --model-NAME; for an input it is --input-NAME. The first input may always be given
+ * as --input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,8 @@
 #include "cli/common/message.h"
 #include "cli/models/model_job.h"
 
-/* The value of --model, wherever it stands: the parser needs the table first. */
+/* The value of --model anywhere on the command line. It is searched here because the parser needs
+ * the table, and the table depends on the model. */
 static const char *typed_model(int argc, char **argv)
 {
     const char *found = NULL;
@@ -42,7 +45,8 @@ static bool taken(const option *options, size_t count, const char *name)
     return false;
 }
 
-/* The option's name: spelled with '-', and apart from those there are. NULL: out of memory. */
+/* The name of an option, spelled with '-'. If the name is taken already, the prefix is put in front
+ * of it. The caller frees it. NULL when out of memory. */
 static char *spell(const char *prefix, const char *name, const option *options, size_t count)
 {
     size_t size = strlen(prefix) + strlen(name) + 1;
@@ -59,7 +63,8 @@ static char *spell(const char *prefix, const char *name, const option *options, 
     return spelled;
 }
 
-/* "hidden units (default: 64)"; a choice names its words. NULL: out of memory. */
+/* The help of a setting, such as "hidden units (default: 64)."; a setting with words lists them.
+ * The caller frees it. NULL when out of memory. */
 static char *setting_help(const assay_model_option *setting)
 {
     char *text = NULL;
@@ -81,7 +86,8 @@ static char *setting_help(const assay_model_option *setting)
     return text;
 }
 
-/* `index` is that of the value among those the model adds. */
+/* Append an option of the model to the table. `index` is its place in `values` of the settings. The
+ * job takes the name, and the help too if `own_help` is set. Returns false if either is NULL. */
 static bool add(model_job *job, size_t index, char *name, char *help, const char *argument,
                 bool own_help)
 {

@@ -1,4 +1,5 @@
-/* assay model eval and grad: once through a model. */
+/* assay model eval and grad: one forward pass, or one forecast, and one backward pass of a model.
+ * The output or the gradients are written to a file. */
 #include <string.h>
 #include <sysexits.h>
 

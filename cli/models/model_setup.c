@@ -1,5 +1,4 @@
-/* Makes the model of a command: from options and weights to an instance, its inputs and its target.
- */
+/* Makes the model of a command from options and weights, and loads its inputs and its target. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +137,7 @@ int model_setup_create(model_job *job)
         return memory_exit(job);
     for (size_t i = 0; i < class_->option_count; i++)
         settings[i] = class_->options[i].initial;
-    if (!override_settings(job, settings)) { /* what was typed helps to infer the rest */
+    if (!override_settings(job, settings)) { /* typed settings help to infer the others */
         free(settings);
         return EX_USAGE;
     }
@@ -242,8 +241,8 @@ int model_setup_inputs(model_job *job, bool example)
     return EX_USAGE;
 }
 
-/* A class does not declare the type of its target, so the target that the model makes up itself
- * tells it. */
+/* The element type of the target. A class does not declare it, so it is taken from the target that
+ * the model makes up itself, or else from the first input. */
 static assay_element target_element(model_job *job)
 {
     assay_error error = {0};

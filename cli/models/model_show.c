@@ -1,4 +1,5 @@
-/* Print classes and models, as text and as JSON, for `assay model list` and `info`. */
+/* Prints classes and models as text and as JSON. The actions of `assay model` share these
+ * functions; `assay model list` is here too. */
 #include <inttypes.h>
 #include <string.h>
 #include <sysexits.h>

@@ -1,4 +1,5 @@
-/* assay model train: weights fitted to data, by steps of gradient or in closed form. */
+/* assay model train: fits the weights of a model to data. A model with a fit function is fitted in
+ * closed form; every other model is trained by gradient steps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,9 @@
 enum { DEFAULT_STEPS = 100, LINES = 10 };
 
 typedef struct training {
-    double *losses; /* one a step; of an epoch's steps the mean is what lines show */
+    double *losses; /* one for each step; the lines of epochs show the mean over an epoch */
     size_t steps, per_epoch;
-    bool epochs; /* lines count epochs */
+    bool epochs; /* the printed lines are of epochs, not of steps */
 } training;
 
 static int prepare(model_job *job)
@@ -102,7 +103,7 @@ static json_t *losses_json(const training *run)
     return losses;
 }
 
-/* `run` NULL: a closed-form fit, which has no losses. */
+/* Print the result. Pass NULL for `run` after a fit in closed form, which has no losses. */
 static int show(model_job *job, const training *run)
 {
     assay_model_memory memory;

@@ -1,5 +1,6 @@
-/* The named graph datasets of `assay profile`: finds and reads their files, or tells the model to
- * make up graphs of the same size. */
+/* The named graph datasets of `assay profile`. The code finds and reads their files: the published
+ * table of molecules, or the four tables of a graph folder. Without files it sets the options of
+ * the model so that the model makes up graphs of the same size. */
 #include "cli/models/profile_dataset.h"
 
 #include <math.h>
@@ -95,7 +96,7 @@ static void set_outputs(profile_dataset *dataset, model_job *job, int64_t featur
             job->settings->values[i] = "graph";
 }
 
-/* FOLDER/FILE, plain or .gz, there or in raw/. */
+/* Find a file, plain or as .gz, in a folder or in its subfolder raw/. */
 static bool find_file(const char *folder, const char *file, char path[MAX_PATH])
 {
     static const char *const between[] = {"", "", "raw/", "raw/"};
@@ -114,7 +115,8 @@ static bool present(const char *folder, const char *file)
     return find_file(folder, file, path);
 }
 
-/* The published table in DIR or in DIR/NAME. */
+/* Find the published table of molecules in the folder `root` or in its subfolder named after the
+ * dataset. */
 static bool find_molecules(const struct known *known, const char *root, char path[MAX_PATH])
 {
     char folder[MAX_PATH];
@@ -125,7 +127,7 @@ static bool find_molecules(const struct known *known, const char *root, char pat
            (length < MAX_PATH && find_file(folder, known->molecules, path));
 }
 
-/* List the files that a folder lacks, as "a, b". Returns how many. */
+/* List the files that a folder lacks, as "a, b". Returns how many are missing. */
 static size_t list_missing(const char *folder, char *list, size_t size)
 {
     size_t count = 0, used = 0;
@@ -140,8 +142,8 @@ static size_t list_missing(const char *folder, char *list, size_t size)
     return count;
 }
 
-/* DIR/NAME if it holds anything of the dataset, else DIR. Returns how many files are missing, and
- * their list. */
+/* Choose the folder of the dataset: the subfolder named after it, if that has any of the files,
+ * otherwise `root` itself. Returns how many files are missing there, and lists them. */
 static size_t locate(const struct known *known, const char *root, char folder[MAX_PATH], char *list,
                      size_t size)
 {
@@ -162,7 +164,7 @@ static int fail_missing(const struct known *known, const char *folder, const cha
     return EX_NOINPUT;
 }
 
-/* Keep the first `wanted` graphs of a batch, in place. Returns how many there are then. */
+/* Drop all but the first `wanted` graphs, in place. Returns how many graphs are left. */
 static int64_t keep_graphs(profile_dataset *dataset, int64_t wanted)
 {
     assay_tensor *nodes = &dataset->tensors[0], *edges = &dataset->tensors[1],
@@ -223,7 +225,7 @@ static int load(profile_dataset *dataset, const struct known *known, model_job *
     if (status == ASSAY_OK) {
         status = assay_tensor_load_graph_labels(folder, &error, &dataset->labels);
         if (status == ASSAY_E_NOT_FOUND)
-            status = ASSAY_OK; /* then there is no backward pass */
+            status = ASSAY_OK; /* without labels no backward pass is measured */
     }
     if (status != ASSAY_OK)
         return model_fail(job, status, &error);
@@ -237,7 +239,8 @@ static int load(profile_dataset *dataset, const struct known *known, model_job *
     return EX_OK;
 }
 
-/* Of the dataset's average size, or of a size that was typed, with the dataset's average degree. */
+/* Set the options for made-up graphs of the dataset's average size. If the user typed a number of
+ * nodes, the graphs have that size and the dataset's average degree. */
 static void make_up(profile_dataset *dataset, const struct known *known, model_job *job)
 {
     set_outputs(dataset, job, known->features, known->labels, true);

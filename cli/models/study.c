@@ -1,4 +1,6 @@
-/* What the commands of the studies share: the common options, Ctrl-C, and exit codes. */
+/* The functions that the commands of all studies share: they parse the common options, handle
+ * Ctrl-C, and choose exit codes. Ctrl-C sets a flag that the study checks while it works; an
+ * interrupted study can be resumed. */
 #include "cli/models/study.h"
 
 #include <signal.h>

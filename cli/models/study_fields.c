@@ -1,4 +1,5 @@
-/* assay study fields: MLP, SIREN and KAN on nine functions of two variables. */
+/* assay study fields: MLP, SIREN and KAN learn nine functions of two variables. This file has the
+ * options and calls the study (studies/fields). */
 #include <sysexits.h>
 
 #include "cli/models/study.h"

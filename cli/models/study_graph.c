@@ -1,4 +1,5 @@
-/* assay study graph: the options of the study, and the call that runs it. */
+/* assay study graph: the full report of the graph transformer. This file has the options and calls
+ * the study (studies/graph). */
 #include <stdio.h>
 #include <sysexits.h>
 
@@ -9,7 +10,7 @@
 typedef struct graph_options {
     study_common common;
     const char *device;
-    assay__graph_settings sizes; /* 0: not given */
+    assay__graph_settings sizes; /* a field is 0 if its option was not given */
 } graph_options;
 
 static const option options[] = {

@@ -1,9 +1,11 @@
-/* assay study pde: learning with differential equations, configured by YAML files. */
+/* assay study pde: learning with differential equations, configured by YAML files. This file has
+ * the options, finds the folder of the YAML files and calls the study (studies/pde). */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "cli/common/history.h"
 #include "cli/common/installed_files.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -28,8 +30,8 @@ static const option pde_options[] = {
      offsetof(pde_settings, show_config)},
 };
 
-/* The folder of the YAML files: ./conf, else that of the source folder around a build, else the
- * installed one. */
+/* The folder of the YAML files: ./conf, or the folder of the sources around a build folder, or the
+ * installed folder. NULL if there is none. */
 static const char *find_configurations(char path[INSTALLED_PATH_SIZE])
 {
     static const char *const places[] = {"../conf", "../../share/assay/conf",
@@ -70,6 +72,8 @@ static int pde_main(const command *self, int argc, char **argv)
     if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
         return code;
     code = output_refuse(self->name, (const char *const[]){settings.common.json}, 1);
+    if (code == EX_OK)
+        code = history_refuse(self->name, settings.common.save);
     if (code != EX_OK)
         return code;
     const assay__config_source source = {

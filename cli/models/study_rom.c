@@ -1,4 +1,5 @@
-/* assay study rom: the options of the study, and the call that runs it. */
+/* assay study rom: reduced-order models, MVAR against LSTM. This file has the options and calls the
+ * study (studies/rom). */
 #include <stdio.h>
 #include <sysexits.h>
 

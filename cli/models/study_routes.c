@@ -1,4 +1,5 @@
-/* assay study routes: the options of the study. */
+/* assay study routes: models of the road that a driver takes next. This file has the options,
+ * checks them and calls the study (studies/routes). */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -8,8 +9,8 @@
 #include "cli/models/study.h"
 #include "studies/routes/study.h"
 
-/* The most pairs. The run record has every search of every pair, some 60 bytes of JSON each, so 1e6
- * pairs take 120 MB. */
+/* Limits of the options. The run record holds every search of every pair of origin and destination,
+ * some 60 bytes of JSON each, so MAX_PAIRS pairs take 120 MB. */
 enum { MAX_WIDTH = 1024, MAX_EPOCHS = 1000, MAX_PAIRS = 1000000, MODEL_BYTES = 64 };
 
 typedef struct routes_options {
@@ -28,15 +29,15 @@ static const option options[] = {
     {"num-gene", 'n', OPTION_COUNT, "N", "Trajectories to generate (default: 100).",
      offsetof(routes_options, num_gene)},
     {"models", 'm', OPTION_TEXT, "LIST",
-     "Models to generate with: vanilla, distilled or both, separated by a comma\n"
+     "Models to generate with: vanilla, distilled or both, separated by a comma "
      "(default: vanilla,distilled). The second learns from the first.",
      offsetof(routes_options, models)},
     {"model-path", 0, OPTION_LIST, "FILE",
-     "Also generate with these weights, which were trained before; NAME=FILE names\n"
+     "Also generate with these weights, which were trained before; NAME=FILE names "
      "the model. May be given several times. Without --models nothing is trained.",
      offsetof(routes_options, model_paths)},
     {"od-source", 0, OPTION_TEXT, "SOURCE",
-     "Whose origins and destinations to take, and what to compare with: the\n"
+     "Whose origins and destinations to take, and what to compare with: the "
      "trajectories to test on or to train on, test or train (default: test).",
      offsetof(routes_options, od_source)},
     {"search", 0, OPTION_TEXT, "KIND", "How routes are searched: beam or greedy (default: beam).",
@@ -46,7 +47,7 @@ static const option options[] = {
     {"epochs", 'e', OPTION_COUNT, "N", "Epochs of each training (default: 12, --quick: 10).",
      offsetof(routes_options, epochs)},
     {"dataset", 0, OPTION_TEXT, "DIR",
-     "A folder with the files of the next options: one *.geo, one *.rel,\n"
+     "A folder with the files of the next options: one *.geo, one *.rel, "
      "train.csv and test.csv. A study of a made-up city leaves one.",
      offsetof(routes_options, dataset)},
     {"geo", 0, OPTION_TEXT, "FILE", "Roads of a real network (LibCity's .geo).",
@@ -135,12 +136,13 @@ static bool take_models(const char *list, assay__routes_settings *settings)
 
 /* ---- Weights ---- */
 
-/* Names of models given by their weights, in one place. */
+/* The memory for the names of models that are given by their weights. */
 typedef struct model_names {
     char text[ASSAY__ROUTES_MAX_MODELS][MODEL_BYTES];
 } model_names;
 
-/* The name of "DIR/NAME/weights.safetensors" is NAME, that of "DIR/NAME.safetensors" too. */
+/* Derive the name of a model from the path of its weights: both "DIR/NAME/weights.safetensors" and
+ * "DIR/NAME.safetensors" give NAME. */
 static void name_of_path(const char *path, char name[MODEL_BYTES])
 {
     const char *slash = strrchr(path, '/'), *file = slash != NULL ? slash + 1 : path;

@@ -1,8 +1,8 @@
-/* A training step by cuBLAS, driven from C: a linear layer y = x W fitted to targets by gradient
- * descent, three products a step, each phase measured on the stream without waiting for the device.
+/* A training step with cuBLAS, driven from C: a linear layer y = x W is fitted to targets by
+ * gradient descent. A step has three products, and each phase is measured on the stream without
+ * waiting for the device.
  *
- *     cc cublas_step.c $(pkg-config --cflags --libs assay)
- */
+ *     cc cublas_step.c $(pkg-config --cflags --libs assay) */
 #include <math.h>
 
 #include "assay/assay.h"
@@ -30,7 +30,7 @@ static uint64_t filled(size_t count, float scale)
     return address;
 }
 
-/* The mean of the squares of what is on the device. */
+/* The mean of the squares of `count` numbers on the device. */
 static double mean_square(uint64_t address, size_t count)
 {
     double sum = 0;
@@ -57,7 +57,8 @@ int main(void)
     check(create(&handle), "cublasCreate");
     check(set_stream(handle, stream), "cublasSetStream");
 
-    /* Row-major arrays are columns-first ones transposed, so products are asked for in reverse. */
+    /* A row-major array is the transpose of a column-major one, so the operands of each product are
+     * exchanged. */
     uint64_t x = filled((size_t)ROWS * IN, 1), target = filled((size_t)ROWS * OUT, 1);
     uint64_t w = filled((size_t)IN * OUT, 0.01F), dw = filled((size_t)IN * OUT, 0);
     uint64_t y = filled((size_t)ROWS * OUT, 0);

@@ -1,6 +1,6 @@
-/* The few calls of the CUDA driver, cuBLAS and NVRTC that these examples use, opened at run time:
- * so they compile without a toolkit, and say so where there is no GPU. A program that is built with
- * the toolkit includes <cuda.h>, <cublas_v2.h> and <nvrtc.h> instead. */
+/* The few calls of the CUDA driver, cuBLAS and NVRTC that these examples use, opened at run time.
+ * So the examples compile without a toolkit, and say so if there is no GPU. A program that is built
+ * with the toolkit includes <cuda.h>, <cublas_v2.h> and <nvrtc.h> instead. */
 #ifndef ASSAY_EXAMPLES_CUDA_H
 #define ASSAY_EXAMPLES_CUDA_H
 
@@ -12,7 +12,8 @@
 
 enum { EXAMPLE_SKIPPED = 0 }; /* the exit code without a GPU */
 
-/* The first of the names that can be loaded, or NULL. `names` are separated by spaces. */
+/* Opens the first of the libraries that can be loaded. `names` are separated by spaces. Returns
+ * NULL if none can be. */
 static inline void *open_library(const char *names)
 {
     char copy[512], *rest = copy, *name;
@@ -25,7 +26,7 @@ static inline void *open_library(const char *names)
     return NULL;
 }
 
-/* A function of a library, or the end of the example. */
+/* Finds a function of a library, or ends the example. */
 static inline void find(void *library, const char *name, void *function)
 {
     void *found = dlsym(library, name);
@@ -36,7 +37,7 @@ static inline void find(void *library, const char *name, void *function)
     memcpy(function, &found, sizeof found);
 }
 
-/* `library`, or the end of the example. */
+/* Returns `library`, or ends the example if it is NULL. */
 static inline void *need(void *library, const char *what)
 {
     if (library == NULL) {
@@ -67,7 +68,7 @@ static int (*cuModuleGetFunction)(void **, void *, const char *);
 static int (*cuLaunchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                              unsigned, void *, void **, void **);
 
-/* Open the driver and make the first device current; a stream on it. */
+/* Opens the driver and makes the first device current. Returns a stream on it. */
 static inline void *start_device(void)
 {
     void *driver = need(open_library("libcuda.so.1"), "the CUDA driver, libcuda.so.1,");
@@ -95,7 +96,7 @@ static inline void *start_device(void)
 
 /* ---- NVRTC ---- */
 
-/* The functions of a text in CUDA C, compiled for the first device: a module. */
+/* Compiles a text in CUDA C for the first device. Returns a module with its functions. */
 static inline void *compile(const char *text)
 {
     void *compiler =

@@ -1,8 +1,7 @@
-/* A kernel of one's own, compiled at run time and measured on its stream: how long the launches
- * take on the processor, and how long the kernel takes on the device.
+/* A kernel of your own, compiled at run time and measured on its stream: how long the launches take
+ * on the processor, and how long the kernel takes on the device.
  *
- *     cc own_kernel.c $(pkg-config --cflags --libs assay)
- */
+ *     cc own_kernel.c $(pkg-config --cflags --libs assay) */
 #include "assay/assay.h"
 #include "assay/gpu.h"
 #include "examples/cuda/cuda.h"

@@ -5,19 +5,20 @@
  *     assay model train --model ./linear.so --input x.npy --target y.npy --output w.safetensors
  *     assay model eval  --model ./linear.so --weights w.safetensors --input x.npy --output y.npy
  *
- * A plugin needs the header <assay/model.h> and links nothing of assay's. It fills one table of
- * functions, assay_model_class, and exports one function that returns it. The header says what each
- * function has to do; those left NULL here (forecast, fit) are things this model cannot do.
+ * A plugin needs the header <assay/model.h> and links nothing of assay. It fills one table of
+ * functions, assay_model_class, and exports one function that returns the table. The header says
+ * what each function has to do. A function that is NULL here (forecast, fit) is one that this model
+ * does not offer.
  *
- * Build your own from this file: change the options and inputs, the tensors, and the arithmetic in
- * forward() and gradient(). */
+ * Build your own model from this file: change the options and inputs, the tensors, and the
+ * arithmetic in forward() and gradient(). */
 #include <assay/model.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What the model can be told: on the command line --input-dim, --output-dim, ... ---- */
+/* ---- The settings of the model: on the command line --input-dim, --output-dim, ... ---- */
 
 enum { INPUT_DIM, OUTPUT_DIM, BATCH_SIZE, OPTION_COUNT };
 
@@ -41,7 +42,7 @@ typedef struct linear {
     size_t total;                              /* elements of all tensors */
     float *values, *gradients;                 /* (total) */
     assay_model_parameter parameters[TENSORS]; /* weight (out, in), bias (out) */
-    float *output;                             /* (capacity, out): grows with the rows seen */
+    float *output;                             /* (capacity, out); capacity grows with the rows */
     int64_t capacity;
     float *example; /* (batch, in) inputs, then (batch, out) targets */
 } linear;
@@ -77,7 +78,7 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
     linear *self = calloc(1, sizeof *self);
     if (self == NULL)
         return fail(error, ASSAY_E_MEMORY, "out of memory");
-    self->in = (int64_t)settings[INPUT_DIM]; /* within the limits above: assay has checked */
+    self->in = (int64_t)settings[INPUT_DIM]; /* assay has checked the limits above */
     self->out = (int64_t)settings[OUTPUT_DIM];
     self->batch = (int64_t)settings[BATCH_SIZE];
     self->total = (size_t)(self->out * self->in + self->out);
@@ -104,7 +105,7 @@ static const assay_model_parameter *parameters(void *state, size_t *count)
     return ((linear *)state)->parameters;
 }
 
-/* With --weights the shape need not be typed: this reads it off the tensors. */
+/* With --weights the user need not give the shape: this function reads it from the tensors. */
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
@@ -119,7 +120,7 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
 
 /* ---- The arithmetic ---- */
 
-/* Memory is allocated when more rows come than ever before, and at no other time. */
+/* Allocates memory only when a call has more rows than any call before. */
 static assay_status reserve(linear *self, int64_t rows, assay_error *error)
 {
     if (rows <= self->capacity)
@@ -156,7 +157,7 @@ static assay_status forward(void *state, const assay_tensor *given, size_t count
     return ASSAY_OK;
 }
 
-/* Mean squared error over all elements, and its gradient for every tensor. */
+/* Computes the mean squared error over all elements, and its gradient for every tensor. */
 static assay_status gradient(void *state, const assay_tensor *given, size_t count,
                              const assay_tensor *target, assay_error *error, double *loss)
 {
@@ -196,7 +197,7 @@ static assay_status update(void *state, double learning_rate, assay_error *error
     return ASSAY_OK;
 }
 
-/* ---- For profiles: data to run on, the arithmetic as sizes, the bytes held ---- */
+/* ---- For profiles: example data, the arithmetic as sizes, the bytes held ---- */
 
 static assay_status example(void *state, uint64_t seed, assay_error *error, assay_tensor *made,
                             assay_tensor *target)
@@ -222,7 +223,8 @@ static assay_status describe(void *state, const assay_tensor *given, size_t coun
     (void)error;
     const linear *self = state;
     const int64_t rows = given->shape[0];
-    /* One gradient in backward, that of the weights: the other operand is data. */
+    /* The backward pass has one gradient, that of the weights, because the other operand is data.
+     */
     sink(context, &(assay_term){.component = "linear",
                                 .kind = ASSAY_TERM_MATMUL,
                                 .count = 1,

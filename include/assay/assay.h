@@ -24,8 +24,11 @@
  *     stats.h         the statistics behind all of this: arrays in, numbers out
  *     device.h        GPUs: what they are, their memory, load, power and energy
  *     gpu.h           spans on the streams of a CUDA device
- *     meter.h         load and energy of GPUs and processor, read by a thread
+ *     gpu_activity.h  kernels, copies and idle time of the GPUs of other processes
+ *     meter.h         load and energy of the GPUs and the processor, read by a background thread
  *     instrument.h    process trees, heap files, descriptions of the machine
+ *     script.h        sampled profiles of Python programs
+ *     plot.h          records as figures (SVG)
  *     record_build.h  for programs that fill records themselves
  *
  * These belong to libassay_models (pkg-config assay-models): model.h, flops.h, profile.h,

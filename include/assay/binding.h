@@ -11,8 +11,9 @@
  * may end while spans that began later are still open; those stay open, at the place of the call
  * tree where they began.
  *
- * Cost: that of ASSAY_TRACK, as long as spans end in order and do not fail.
- * Threads: a span ends on the thread, or in the task (task.h), in which it began.
+ * Cost: a span costs as much as one of ASSAY_TRACK if it ends in order and does not fail. Other
+ * spans take a slower path.
+ * Threads: a span must end on the thread, or in the task (task.h), in which it began.
  */
 #ifndef ASSAY_BINDING_H
 #define ASSAY_BINDING_H
@@ -29,8 +30,8 @@ extern "C" {
 ASSAY_API uint64_t assay__site_end_slow(const assay_site *site, struct assay_monitor *monitor,
                                         uint64_t start, uint64_t now, bool failed);
 
-/* Begin a span, and return when it began, in ticks of the monitor's clock; 0 if it is not recorded.
- * The monitor copies the site's name. A NULL monitor records nothing. */
+/* Begin a span. Returns the time at which it began, in ticks of the monitor's clock, or 0 if the
+ * span is not recorded. The monitor copies the site's name. A NULL monitor records nothing. */
 ASSAY__HOT uint64_t assay_site_begin(assay_site *site, struct assay_monitor *monitor)
 {
     assay_span span;
@@ -38,9 +39,10 @@ ASSAY__HOT uint64_t assay_site_begin(assay_site *site, struct assay_monitor *mon
     return span.start;
 }
 
-/* End the span of this site that began at `start`, or the innermost one if `start` is 0; `failed`
- * says that an error ended it, which the record counts. Returns its duration in ticks, or 0 if
- * there is no such span: that is counted in the record's integrity section. */
+/* End the span of this site that began at `start`, or the innermost span of this site if `start` is
+ * 0. `failed` says that an error ended the span; the record counts such spans. Returns the duration
+ * in ticks, or 0 if there is no such span. The record's integrity section counts ends without a
+ * span. */
 ASSAY__HOT uint64_t assay_site_end(const assay_site *site, struct assay_monitor *monitor,
                                    uint64_t start, bool failed)
 {

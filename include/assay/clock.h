@@ -1,4 +1,4 @@
-/* Clocks: the best clock of the machine, or one that a test moves by hand.
+/* Clocks: the best clock of the machine, or a clock that a test controls.
  *
  *     const assay_clock *clock = assay_clock_default();
  *     double start = assay_clock_seconds(clock);
@@ -7,9 +7,9 @@
  *
  * The default clock is the processor's invariant counter (x86 TSC, ARM virtual counter), calibrated
  * against CLOCK_MONOTONIC and verified. Where that counter cannot be trusted, the default clock is
- * CLOCK_MONOTONIC itself. assay_clock_describe() says which one is in use, its resolution and what
- * a reading costs. Records of monitors and commands say so too, and assay_record_describe() adds it
- * to other records.
+ * CLOCK_MONOTONIC itself. assay_clock_describe() says which clock is in use, its resolution and
+ * the cost of one reading. Records of monitors and commands contain the same description;
+ * assay_record_describe() adds it to other records.
  *
  * Threads: any. The default clock never goes backwards, also across threads.
  */
@@ -30,10 +30,10 @@ extern "C" {
 typedef struct assay_clock assay_clock;
 
 typedef struct assay_clock_info {
-    size_t struct_size;  /* set by the caller */
-    const char *source;  /* "tsc", "arm-counter", "clock-monotonic", "injected" */
-    const char *reason;  /* why this one: "invariant, verified to 3 ppm", "no invariant TSC", ... */
-    double frequency_hz; /* ticks per second */
+    size_t struct_size;          /* set by the caller */
+    const char *source;          /* "tsc", "arm-counter", "clock-monotonic", "injected" */
+    const char *reason;          /* why this source is used: "the processor has no invariant TSC" */
+    double frequency_hz;         /* ticks per second */
     assay_reading resolution_ns; /* smallest step seen between two readings */
     assay_reading cost_ns;       /* of one reading */
 } assay_clock_info;
@@ -45,13 +45,14 @@ ASSAY_API const assay_clock *assay_clock_default(void);
 /* Nanoseconds since an arbitrary start, comparable within the process. */
 ASSAY_API uint64_t assay_clock_now_ns(const assay_clock *clock);
 
-/* The same in seconds; meant for differences. */
+/* The same in seconds. Use it for differences only. */
 ASSAY_API double assay_clock_seconds(const assay_clock *clock);
 
+/* Describe a clock. The texts in `info` are in static storage. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_clock_describe(const assay_clock *clock,
                                                            assay_clock_info *info);
 
-/* A clock for tests: it shows what `now_ns(context)` returns. Caller frees. */
+/* Make a clock for tests, whose time is what `now_ns(context)` returns. Caller frees. */
 typedef uint64_t (*assay_clock_source)(void *context);
 ASSAY_API ASSAY_MUST_USE assay_status assay_clock_new_injected(assay_clock_source now_ns,
                                                                void *context, assay_clock **clock);

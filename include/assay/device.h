@@ -1,4 +1,4 @@
-/* Devices beside the processor: NVIDIA GPUs, as the library of their driver describes them.
+/* Devices beside the processor: NVIDIA GPUs, as their driver's library (NVML) describes them.
  *
  *     size_t count = 0;
  *     if (assay_device_count(&error, &count) != ASSAY_OK)
@@ -7,9 +7,9 @@
  *     if (assay_device_read(0, ASSAY_DEVICE_LOAD | ASSAY_DEVICE_POWER, &error, &state) == ASSAY_OK)
  *         printf("%.0f %% busy\n", 100 * state.utilisation.value);
  *
- * The library (libnvidia-ml.so.1) is opened when it is first asked for. A program that links
- * libassay needs neither it nor a GPU. Devices are counted from 0 in the order of the driver, which
- * is the order of their slots; CUDA_VISIBLE_DEVICES hides none of them here.
+ * The first call opens the driver's library, libnvidia-ml.so.1. A program that links libassay needs
+ * neither this library nor a GPU. Devices are counted from 0 in the order of the driver, which is
+ * the order of their slots. CUDA_VISIBLE_DEVICES hides none of them here.
  *
  * Threads: every call may be made from any thread. Nothing here synchronises with work on the
  * device.
@@ -28,8 +28,8 @@
 extern "C" {
 #endif
 
-/* How many devices there are. ASSAY_E_UNSUPPORTED if no driver is installed or none is loaded;
- * `error` says which. */
+/* Count the devices. ASSAY_E_UNSUPPORTED if no driver is installed, or if the installed one is not
+ * loaded; `error` says which. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_device_count(assay_error *error, size_t *count);
 
 typedef struct assay_device {
@@ -43,12 +43,13 @@ typedef struct assay_device {
         partitioned; /* the board is divided into instances (MIG); figures are of the whole board */
 } assay_device;
 
-/* Describe a device. ASSAY_E_NOT_FOUND if there are fewer. Texts that the driver withholds are
- * empty. */
+/* Describe the device `index`. ASSAY_E_NOT_FOUND if there is no such device. Texts that the driver
+ * does not give are empty. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_device_describe(size_t index, assay_error *error,
                                                             assay_device *device);
 
-/* What to read. Readings differ in what they cost, as measured on an H200 with driver 580. */
+/* The parts of a device's state that can be read, and how long reading them takes. The times were
+ * measured on an H200 with driver 580. */
 enum assay_device_part {
     ASSAY_DEVICE_MEMORY = 1, /* some microseconds */
     ASSAY_DEVICE_LOAD = 2,  /* utilisation, clocks, temperature, throttling: tens of microseconds */
@@ -59,35 +60,37 @@ enum assay_device_part {
 
 /* Why a device runs slower than it could. */
 enum assay_device_throttle {
-    ASSAY_THROTTLE_POWER = 1,   /* it reached its limit of power */
+    ASSAY_THROTTLE_POWER = 1,   /* it reached its power limit */
     ASSAY_THROTTLE_THERMAL = 2, /* it is too hot */
-    ASSAY_THROTTLE_EXTERNAL = 4 /* the supply of power asks for it, or boards are held together */
+    ASSAY_THROTTLE_EXTERNAL = 4 /* power supply, hardware, or the clock of a group of boards */
 };
 
 typedef struct assay_device_state {
     size_t struct_size;          /* set by the caller */
-    assay_reading used_bytes;    /* of the board, by all processes */
-    assay_reading process_bytes; /* of the board, by this process; not permitted in containers that
-                                    have their own process ids */
+    assay_reading used_bytes;    /* memory of the board that all processes use */
+    assay_reading process_bytes; /* memory of the board that this process uses; not permitted in
+                                    containers that have their own process ids */
     assay_reading utilisation;   /* share of the last period in which a kernel ran: 0 to 1 */
     assay_reading memory_utilisation; /* share in which its memory was read or written */
     assay_reading processor_hertz, memory_hertz;
     assay_reading temperature_celsius;
-    assay_reading throttle; /* sum of assay_device_throttle; 0: it runs as fast as it can */
+    assay_reading throttle; /* sum of assay_device_throttle; 0: the device is not throttled */
     assay_reading power_watts;
-    assay_reading energy_joules; /* since the driver was loaded; steps about every 100 ms */
+    assay_reading energy_joules; /* since the driver was loaded; changes about every 100 ms */
     assay_reading received_bytes_per_second, sent_bytes_per_second; /* over the bus */
 } assay_device_state;
 
-/* Read the given parts, a sum of assay_device_part; the figures of other parts are
- * ASSAY_NOT_MEASURED. A figure that the device or the driver does not give is missing with its
- * reason. The call fails only if the device is not there at all: ASSAY_E_NOT_FOUND,
- * ASSAY_E_UNSUPPORTED, or ASSAY_E_IO if it was lost. */
+/* Read the state of the device `index`. `parts` is a sum of assay_device_part; the figures of other
+ * parts are ASSAY_NOT_MEASURED. A figure that the device or the driver does not give is a missing
+ * reading with its reason. The call fails only if there is no device to read: with
+ * ASSAY_E_NOT_FOUND, ASSAY_E_UNSUPPORTED, ASSAY_E_PERMISSION, or with ASSAY_E_IO if the device was
+ * lost. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_device_read(size_t index, unsigned parts,
                                                         assay_error *error,
                                                         assay_device_state *state);
 
-/* "power limit, heat" for a value of `throttle`; "none" for 0. Static storage. */
+/* The names of the reasons in a value of `throttle`: "power limit, heat"; "none" for 0. Static
+ * storage. */
 ASSAY_API const char *assay_device_throttle_text(unsigned throttle);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* How much arithmetic a model does: FLOPs from shapes alone, under the conventions in use.
+/* FLOPs: how much arithmetic a model does, computed from shapes alone, under several conventions.
  *
  *     assay_flop_account *account = NULL;
  *     assay_flops flops;
@@ -7,16 +7,19 @@
  *     if (assay_flop_account_total(account, ASSAY_FLOPS_ASSAY, &flops) != ASSAY_OK) ...
  *     assay_flop_account_free(account);
  *
- * The same model has a different "FLOPs" in every tool. docs/flops.md gives the table: what each
- * convention counts for each kind of operation, with sources, and the graph transformer worked out
- * by hand. All figures are exact integers of the stated rule.
+ * Tools count the FLOPs of the same model differently. A convention is the way in which one tool
+ * counts. docs/flops.md has a table of what each convention counts for each kind of operation, with
+ * sources, and the graph transformer worked out by hand. All figures are exact integers under the
+ * stated rule. Below, a product is that of an m x k and a k x n matrix.
  *
- *   assay      A product costs 2 m k n, and every other term has a stated price: 1 an element,
- *              softmax and layer norm 5, GELU 4. This is the only one that leaves nothing out.
- *   pytorch    torch.utils.flop_counter: 2 m k n, products only.
- *   fvcore     Multiply-accumulates: m k n; layer norm 5 an element; nothing else.
- *   deepspeed  2 m k n, activations and softmax 1 an element, layer norm 5; backward is twice
- *              forward, whatever it does.
+ *   assay      A product costs 2 m k n. Every other term has a stated price per element: 5 for
+ *              softmax and layer norm, 4 for GELU, 1 for most others. This is the only convention
+ *              that leaves nothing out.
+ *   pytorch    torch.utils.flop_counter: a product costs 2 m k n, nothing else is counted.
+ *   fvcore     Multiply-accumulates: a product costs m k n, layer norm 5 per element, nothing else
+ *              is counted.
+ *   deepspeed  A product costs 2 m k n, activations and softmax 1 per element, layer norm 5.
+ *              Backward always counts as twice forward.
  *
  * Threads: an account belongs to one thread at a time. Nothing here measures or prints.
  */
@@ -46,11 +49,11 @@ ASSAY_API const char *assay_flop_convention_name(assay_flop_convention conventio
 
 typedef struct assay_flops {
     uint64_t forward;
-    uint64_t backward; /* fvcore does not define it; here it counts the products of backward */
+    uint64_t backward; /* fvcore does not define this; here it is the products of backward */
 } assay_flops;
 
-/* The FLOPs of one term under one convention. Sizes below 0 count as 0. ASSAY_E_LIMIT when the
- * figure does not fit 64 bits. */
+/* The FLOPs of one term under one convention. Sizes below 0 count as 0. ASSAY_E_LIMIT if the figure
+ * does not fit into 64 bits. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_term_flops(const assay_term *term,
                                                        assay_flop_convention convention,
                                                        assay_flops *flops);
@@ -65,27 +68,30 @@ typedef struct assay_flop_account assay_flop_account;
 enum { ASSAY_FLOP_COMPONENTS_MAX = 65536 };
 
 typedef struct assay_flop_component {
-    const char *name; /* the account's */
+    const char *name; /* owned by the account */
     assay_flops flops[ASSAY_FLOP_CONVENTIONS];
 } assay_flop_component;
 
 ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_new(assay_flop_account **account);
 ASSAY_API void assay_flop_account_free(assay_flop_account *account);
 
-/* An assay_term_sink: `account` is an assay_flop_account *. The first failure is kept and
- * reported by the readers. */
+/* Add a term to an account. Pass this function as the assay_term_sink of assay_model_describe(),
+ * and the assay_flop_account * as its context. The account keeps the first failure, and the calls
+ * below report it. */
 ASSAY_API void assay_flop_account_add(void *account, const assay_term *term);
 
 ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_total(const assay_flop_account *account,
                                                                assay_flop_convention convention,
                                                                assay_flops *flops);
 
-/* The components in order of first appearance, borrowed; NULL after a failure of add. */
+/* The components in the order of their first appearance. They belong to the account. NULL after a
+ * failure of assay_flop_account_add(). */
 ASSAY_API const assay_flop_component *
 assay_flop_account_components(const assay_flop_account *account, size_t *count);
 
-/* Sum the components by what they do, over all layers: "layers.3.attention.scores"
- * belongs to "attention", "encoder.weight" to "encoder". A new account; caller frees. */
+/* Sum the components over all layers by their part of the model: "layers.3.attention.scores"
+ * belongs to "attention", "encoder.weight" to "encoder". The result is a new account; caller
+ * frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_group(const assay_flop_account *account,
                                                                assay_flop_account **grouped);
 
@@ -97,12 +103,14 @@ ASSAY_API uint32_t assay_flop_account_left_out(const assay_flop_account *account
 /* ---- estimates from plain numbers, without a model (convention assay) ----
  * Figures that do not fit 64 bits, and sizes below 0, give UINT64_MAX. */
 
-/* 2 rows in out + rows out for the bias, rows = batch_size x seq_len. */
+/* 2 x rows x in_features x out_features, and rows x out_features for the bias, where rows is
+ * batch_size x seq_len. */
 ASSAY_API uint64_t assay_estimate_linear_flops(int64_t in_features, int64_t out_features,
                                                int64_t batch_size, int64_t seq_len);
 
 /* Projections, scores, softmax, weighted sum and output projection of one layer of multi-head
- * attention. `sparse_ratio`: the share of the node pairs that attend, 1 for all. */
+ * attention. `sparse_ratio` is the share of the node pairs that attend to each other; 1 means all
+ * pairs. */
 ASSAY_API uint64_t assay_estimate_attention_flops(int64_t num_nodes, int64_t hidden_dim,
                                                   int64_t num_heads, double sparse_ratio);
 
@@ -116,7 +124,7 @@ ASSAY_API uint64_t assay_estimate_mpnn_flops(int64_t num_nodes, int64_t num_edge
                                              int64_t in_features, int64_t out_features,
                                              assay_mpnn_type type);
 
-/* Two layers with GELU between them. */
+/* A feed-forward network: two linear layers with GELU between them. */
 ASSAY_API uint64_t assay_estimate_ffn_flops(int64_t hidden_dim, int64_t ffn_dim, int64_t num_nodes);
 
 typedef enum assay_pe_type {
@@ -125,9 +133,10 @@ typedef enum assay_pe_type {
     ASSAY_PE_RANDOM_WALK
 } assay_pe_type;
 
-/* Laplacian: a dense symmetric eigenproblem, 4/3 n^3 for the tridiagonal form and 2 n^2 a vector
- * for going back (Golub and Van Loan, 4th edition, sections 8.3 and 8.4). Random walk: pe_dim - 1
- * products of n x n matrices. Both are upper bounds: sparse methods do less. */
+/* Positional encodings of a graph with n nodes. Laplacian: a dense symmetric eigenproblem; 4/3 n^3
+ * for the tridiagonal form and 2 n^2 for transforming each vector back (Golub and Van Loan, 4th
+ * edition, sections 8.3 and 8.4). Random walk: pe_dim - 1 products of n x n matrices. Both are
+ * upper bounds, because sparse methods do less. */
 ASSAY_API uint64_t assay_estimate_pe_flops(int64_t num_nodes, int64_t pe_dim, assay_pe_type type);
 
 /* The sizes of the graph transformer of docs/models.md. An `input_dim` or `output_dim` of 0 leaves
@@ -143,18 +152,19 @@ typedef struct assay_graph_transformer_shape {
 
 #define ASSAY_GRAPH_TRANSFORMER_SHAPE_INIT ASSAY_INIT(assay_graph_transformer_shape)
 
-/* The arithmetic of one forward pass of that graph transformer, in evaluation. Caller frees. */
+/* The arithmetic of one forward pass of that graph transformer in evaluation mode. Caller frees the
+ * account. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_estimate_model_flops(
     const assay_graph_transformer_shape *shape, assay_flop_account **account);
 
-/* Bytes of the attention matrices that a plain implementation keeps: batch heads n n float32, and
- * queries, keys, values and output, 4 batch n hidden. */
+/* Bytes that a plain implementation of attention keeps as float32: batch x heads x n x n for the
+ * attention matrices, and 4 x batch x n x hidden for queries, keys, values and output. */
 ASSAY_API double assay_estimate_attention_memory(int64_t num_nodes, int64_t num_heads,
                                                  int64_t hidden_dim, int64_t batch_size);
 
 /* Bytes of positional encodings in float32. Encodings of nodes are n x node_pe_dim. Relative
- * encodings are n x n x buckets; if sparse, only the share `sparse_ratio` of them is kept, with two
- * 32-bit indices for each entry. */
+ * encodings are n x n x buckets. In sparse form only the share `sparse_ratio` of them is kept, with
+ * two 32-bit indices for each entry. */
 typedef struct assay_pe_storage {
     double node_pe_bytes, relative_pe_dense_bytes, relative_pe_sparse_bytes;
 } assay_pe_storage;

@@ -7,24 +7,25 @@
  *     assay_gpu_resolve(monitor, 5.0);                         before the last summary
  *
  * Work on a device goes on after the calls that started it have returned. So such a span has two
- * times. On the thread it is a span like any other: how long the calls took. On the stream it lasts
- * from the end of all earlier work of that stream to the end of the block's own; the record shows
- * it as `gpu_seconds` of the same operation, and the stream is a lane of its own in traces.
+ * times. The time on the thread is the time that the calls took, as for any other span. The time on
+ * the stream lasts from the end of all earlier work of that stream to the end of the work of this
+ * block. The record shows it as `gpu_seconds` of the same operation. In traces the stream is a lane
+ * of its own.
  *
- * The device takes its times itself, by two events around the block. Nothing here waits for the
- * device or synchronises with it: every thirty-second span of a stream or so, snapshots and
- * assay_gpu_resolve() ask which events have completed meanwhile. What has not completed when a
- * record is made is not in it.
+ * The device itself takes the time on the stream, by two events around the block. Nothing here
+ * waits for the device or synchronises with it. Snapshots, assay_gpu_resolve() and from time to
+ * time the begin of a span ask which events have completed meanwhile. A span that has not completed
+ * when a record is made is missing in that record.
  *
- * The driver (libcuda.so.1) must already be part of the process, which it is wherever there is a
- * stream; no toolkit is needed to build. Contexts are those of the caller or of the framework that
- * made the stream. Without a driver or a context, only the time on the thread is recorded. The same
- * holds if the stream is being captured into a graph, if more than 4096 spans of a stream are under
- * way, or if the driver refuses an event; the span is then counted as dropped in the lane of its
- * stream.
+ * The driver (libcuda.so.1) must already be loaded into the process, as it is wherever there is a
+ * stream. No toolkit is needed to build. assay makes no CUDA context of its own: it uses the
+ * context of the stream. Without a driver or a context, only the time on the thread is recorded.
+ * The same holds if the stream is being captured into a graph, if more than 4096 spans of a stream
+ * are under way, or if the driver refuses an event. In these three cases the lane of the stream
+ * counts the span as dropped.
  *
- * Threads: every call may be made from any thread; a span ends on the thread that began it. Fork: a
- * child cannot use its parent's device, and drops what its parent had begun.
+ * Threads: every call may be made from any thread, but a span must end on the thread that began it.
+ * Fork: a child cannot use its parent's device. It drops the spans that its parent had begun.
  * Cost: two event records of the driver, about 3 µs each, and a lock.
  */
 #ifndef ASSAY_GPU_H
@@ -45,20 +46,20 @@ typedef struct assay_gpu_span {
     struct assay__flight *flight; /* NULL: nothing is recorded on the device */
 } assay_gpu_span;
 
-/* Begin a span on `stream`, a CUstream; NULL is the default stream of the current context. The
- * monitor copies the name. A NULL monitor records nothing. */
+/* Begin a span on `stream`, which is a CUstream. NULL is the default stream of the current context.
+ * The monitor copies the name. A NULL monitor records nothing. */
 ASSAY_API assay_gpu_span assay_gpu_stream_begin(struct assay_monitor *monitor, const char *name,
                                                 void *stream);
 ASSAY_API void assay_gpu_stream_end(assay_gpu_span span);
 
-/* Begin the device's part alone of a span that this thread has begun by other means, as bindings do
- * (binding.h). Nothing is recorded if no span is open. assay_gpu_stream_end() ends it, before the
- * span itself ends. */
+/* Begin only the device's part of a span. The span itself must already be open on this thread, as
+ * with bindings (binding.h); otherwise nothing is recorded. Call assay_gpu_stream_end() for this
+ * part before the span itself ends. */
 ASSAY_API assay_gpu_span assay_gpu_stream_enter(struct assay_monitor *monitor, void *stream);
 
-/* Enter the spans that the device has completed, and wait up to `seconds` for those that it has
- * not; 0 only looks. Waiting sleeps and looks again; it never blocks in the driver. Returns how
- * many are still under way. */
+/* Record the spans that the device has completed, and wait up to `seconds` for the other ones. 0
+ * does not wait. The call waits by sleeping and asking again; it never blocks in the driver.
+ * Returns the number of spans that are still under way. */
 ASSAY_API size_t assay_gpu_resolve(struct assay_monitor *monitor, double seconds);
 
 static inline assay_gpu_span *assay__gpu_span_open(assay_gpu_span *span,
@@ -74,6 +75,7 @@ static inline void assay__gpu_span_close(assay_gpu_span *span)
     assay_gpu_stream_end(*span);
 }
 
+/* Measure the block behind the macro as a span on `stream`. The name is a string literal. */
 #define ASSAY_TRACK_STREAM(monitor, name, stream)                                                  \
     ASSAY__BLOCK(assay_gpu_span, assay__gpu_span_close, assay__gpu_span_open, monitor, "" name,    \
                  stream)

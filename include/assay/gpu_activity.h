@@ -1,7 +1,7 @@
 /* GPU activity of programs that were run with libassay_cupti.so: kernels, copies, idle time.
  *
- * That library writes one file for each process that uses CUDA into a folder; here they become the
- * `gpu` part of a record (docs/gpu.md says how `assay run --gpu` does both).
+ * That library writes one file for each process that uses CUDA into a folder. The call below reads
+ * these files into the `gpu` part of a record. `assay run --gpu` does both (docs/gpu.md).
  *
  *     if (assay_gpu_activity_add(record, "/dev/shm/gpu", start_ns, 65536, &error) != ASSAY_OK)
  *         fprintf(stderr, "%s\n", error.message);
@@ -21,12 +21,15 @@
 extern "C" {
 #endif
 
-/* Add the files of a directory, of processes that run, ended or were killed, to a record without
- * any. `origin_monotonic_ns` is the zero of the record's times, by CLOCK_MONOTONIC. The latest
- * `most_events` activities of each process become events, with a lane for each stream; 0: none. The
- * record stays as it is when the directory has no activity. A file that cannot be read is left out,
- * and so is what a process could not measure; `error` then has the first reason although ASSAY_OK
- * is returned. Takes about 50 ms for a process. */
+/* Add the activity files in a directory to a record that has no GPU activity yet. Their processes
+ * may still run, have ended or have been killed. `origin_monotonic_ns` is the zero of the record's
+ * times, by CLOCK_MONOTONIC. The latest `most_events` activities of each process become events,
+ * with a lane for each stream; pass 0 for no events. The record does not change if the directory
+ * has no activity.
+ *
+ * A file that cannot be read is left out, and so are the figures that a process could not measure.
+ * The call then still returns ASSAY_OK, and `error` has the first reason. It takes about 50 ms for
+ * each process. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_gpu_activity_add(assay_record *record,
                                                              const char *directory,
                                                              uint64_t origin_monotonic_ns,

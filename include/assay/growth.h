@@ -5,15 +5,15 @@
  *     printf("%s\n", assay_growth_class_name(growth->growth_class));     // "n log n"
  *     assay_growth_free(growth);
  *
- * Every class is fitted as t = overhead + coefficient * g(n), overhead >= 0, to relative errors:
- * 5 % of a microsecond weigh as much as 5 % of an hour. docs/growth.md gives models, selection rule
- * and how often it is right.
+ * Every class is fitted as t = overhead + coefficient * g(n) with overhead >= 0. The fit minimises
+ * relative errors: 5 % of a microsecond weigh as much as 5 % of an hour. docs/growth.md describes
+ * the models, the rule that selects a class, and how often the rule is right.
  *
- * `power` is chosen only when every other class is rejected at 1 %. When two classes explain the
- * data about equally well, the result is the more probable one; `conclusive` is then false, and
- * `reason` names the other class. Without repeats the noise is not known, and curves that are no
- * class (an exponential, a sum of two classes, a jump, a bend) may explain the data as well: they
- * make the result inconclusive too.
+ * `power` is chosen only if every other class is rejected at 1 %. If two classes explain the data
+ * about equally well, the result is the more probable one; `conclusive` is then false, and `reason`
+ * names the other class. If no size was measured more than once, the noise is not known. Then other
+ * curves (an exponential, a sum of two classes, a jump, a bend) may explain the data as well as a
+ * class does, and they make the result inconclusive, too.
  *
  * Threads: any; nothing is shared between calls.
  */
@@ -45,9 +45,9 @@ typedef enum assay_growth_class {
 } assay_growth_class;
 
 enum {
-    ASSAY_GROWTH_CANDIDATES = 7, /* the classes that can be chosen, POWER the last */
-    ASSAY_GROWTH_MIN_SIZES = 3,  /* different n below which no class is named */
-    ASSAY_GROWTH_MAX_SIZES = 16384
+    ASSAY_GROWTH_CANDIDATES = 7,   /* the classes that can be chosen; POWER is the last */
+    ASSAY_GROWTH_MIN_SIZES = 3,    /* no class is named with fewer different n */
+    ASSAY_GROWTH_MAX_SIZES = 16384 /* different n */
 };
 
 /* "1", "log n", "n", "n log n", "n^2", "n^3", "power"; NULL for UNKNOWN. Static storage. */
@@ -56,14 +56,14 @@ ASSAY_API const char *assay_growth_class_name(assay_growth_class growth_class);
 /* One class, fitted. */
 typedef struct assay_growth_candidate {
     assay_growth_class growth_class;
-    bool possible;           /* false: it cannot be fitted (log n below n = 1); the rest is 0 */
+    bool possible;           /* false: it cannot be fitted (log n if n < 1); the rest is then 0 */
     double overhead_seconds; /* >= 0 */
     double coefficient;      /* seconds per unit of g(n) */
     double exponent;         /* of n, for POWER */
     double relative_error;   /* root mean square deviation of the data from the curve: 0.05 = 5 % */
     assay_reading p_value;   /* of the lack-of-fit test */
     bool rejected;           /* p_value < 1 % */
-    double weight;        /* probability among the named classes, all equally likely beforehand */
+    double weight;        /* probability among the named classes, with equal prior probabilities */
     uint64_t reserved[4]; /* zero */
 } assay_growth_candidate;
 
@@ -72,34 +72,35 @@ typedef struct assay_growth_size {
     double n;
     size_t count; /* values */
     double median_seconds;
-    double fitted_seconds; /* by the chosen class; 0 when there is none */
+    double fitted_seconds; /* by the chosen class; 0 if no class was chosen */
 } assay_growth_size;
 
 typedef struct assay_growth {
     assay_growth_class growth_class;
     bool conclusive;
     char reason[256]; /* why not conclusive; empty if it is */
-    /* The exponent b of the closest curve t = overhead + c n^b, and its 95 % interval. It is about
-     * 1 for `n`, and the answer itself for `power`. For `n log n` it is the power that the curve
-     * resembles over these sizes (1.15 from 100 to 10 000, nearer to 1 for larger ones). For `1`
-     * the model has no overhead. */
+    /* The exponent b of the closest curve t = overhead + c n^b, and its 95 % interval. For class
+     * `n` it is about 1. For `power` it is the exponent of the class itself. For `n log n` it is
+     * the power that the curve resembles over these sizes: 1.15 from 100 to 10 000, nearer to 1 for
+     * larger sizes. For class `1` the model has no overhead. */
     assay_reading exponent, low, high;
     assay_reading overhead_seconds, coefficient; /* of the chosen class */
-    assay_reading r_squared;                     /* of log t; not for `1`, where it is 0 */
-    assay_reading noise;  /* relative standard deviation of one value, taken as 0.001 at least */
-    size_t value_count;   /* given */
-    size_t outlier_count; /* left out: far from the other values at the same n */
+    assay_reading r_squared;                     /* of log t; missing for `1`, as it would be 0 */
+    assay_reading noise;  /* relative standard deviation of one value; at least 0.001 */
+    size_t value_count;   /* values given */
+    size_t outlier_count; /* values left out: far from the other values at the same n */
     size_t size_count;
     assay_growth_size *sizes;                                   /* by n, ascending */
     assay_growth_candidate candidates[ASSAY_GROWTH_CANDIDATES]; /* in the order of the enum */
-    char name[256]; /* of what grows, for people and JSON; empty until the caller gives it one */
+    char name[256]; /* of what grows, for output and JSON; empty unless the caller sets it */
 } assay_growth;
 
-/* Fit all classes to `count` pairs, in any order; several values at one n show the noise and make
- * the answer sharper. Every n and every time must be finite and above zero (ASSAY_E_ARGUMENT names
- * the pair). Too few different n give class UNKNOWN and a reason, not an error. ASSAY_E_LIMIT above
- * ASSAY_GROWTH_MAX_SIZES different n. Costs a few milliseconds for ten sizes, and grows with the
- * number of different n. Free with assay_growth_free. */
+/* Fit all classes to `count` pairs of size and time, in any order. Several values at one n show the
+ * noise and make the answer more certain. Every n and every time must be finite and above zero;
+ * otherwise the call fails with ASSAY_E_ARGUMENT and the error names the pair. It fails with
+ * ASSAY_E_LIMIT above ASSAY_GROWTH_MAX_SIZES different n. Too few different n give class UNKNOWN
+ * and a reason, not an error. The call takes a few milliseconds for ten sizes, and more for more
+ * different n. Free the result with assay_growth_free. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_fit(const double *sizes, const double *seconds,
                                                        size_t count, assay_error *error,
                                                        assay_growth **growth);
@@ -109,9 +110,9 @@ ASSAY_API void assay_growth_free(assay_growth *growth);
  * or if n <= 0. */
 ASSAY_API assay_reading assay_growth_predict(const assay_growth *growth, double n);
 
-/* Print class, formula, exponent and what speaks against them; the sizes with median, fitted time
- * and deviation; the predicted times of 10 and 100 times the largest size; a plot on logarithmic
- * axes; every class with its lack-of-fit p-value. 80 columns. */
+/* Print a report of 80 columns: class, formula, exponent and the evidence against them; the sizes
+ * with median, fitted time and deviation; the predicted times at 10 and 100 times the largest size;
+ * a plot on logarithmic axes; and every class with its lack-of-fit p-value. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print(const assay_growth *growth, FILE *stream,
                                                          assay_error *error);
 
@@ -128,18 +129,22 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print_json(const assay_growth
  */
 
 typedef struct assay_growth_sweep {
-    const char *parameter; /* the key of the size; belongs to the record */
-    assay_growth **series; /* one for each command; its name has {n} for the size */
+    const char *parameter; /* the key of the parameter that is the size; belongs to the record */
+    assay_growth **series; /* one for each command; {n} in its name stands for the size */
     size_t count;
     uint64_t reserved[2]; /* zero */
 } assay_growth_sweep;
 
-/* Fit every series of the record. `parameter` NULL: the one parameter that is a number above 0 for
- * every subject and differs between them; given, subjects without it are left out. `metric` NULL:
- * wall time; else one of the subjects' measures ("cpu_seconds"). Subjects belong to one series if
- * their other parameters are equal; where several have all parameters equal, as the commands of a
- * sweep, the first of them belongs to the first series, and so on. ASSAY_E_DATA with the reason if
- * the record is no sweep of sizes. Release the sweep, also after a failure. */
+/* Fit every series of a record whose subjects were measured at several sizes.
+ *
+ * `parameter` names the parameter that is the size; subjects without it are left out. NULL chooses
+ * the only parameter that is a number above 0 for every subject and differs between subjects.
+ * `metric` is one of the subjects' measures ("cpu_seconds"); NULL is wall time.
+ *
+ * Subjects belong to one series if their other parameters are equal. If several subjects have all
+ * parameters equal, as the commands of a sweep have, then the first of them belongs to the first
+ * series, the second to the second series, and so on. The call fails with ASSAY_E_DATA if the
+ * record is no sweep of sizes; `error` has the reason. Release the sweep, also after a failure. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_sweep_fit(const assay_record *record,
                                                              const char *parameter,
                                                              const char *metric, assay_error *error,
@@ -157,16 +162,21 @@ typedef struct assay_growth_table {
 
 enum { ASSAY_GROWTH_TABLE_MAX_BYTES = 256 << 20 };
 
-/* Read a CSV file ("-": standard input) with a column of sizes and one of times. `size_column` and
- * `seconds_column` choose columns by their name in the first line or by number, counted from 1.
- * NULL chooses the columns "n" and "seconds"; in a file without a line of names or with just two
- * columns it chooses the first and the second. Fields are separated by commas, semicolons, tabs or
- * blanks, and may be quoted; lines that are empty or begin with '#' are skipped. Numbers are
- * written with a decimal point whatever the locale, or with a decimal comma where commas do not
- * separate. A row whose two values are not finite and above zero is ASSAY_E_FORMAT with its line
- * number, as is a column that is not there; ASSAY_E_LIMIT above ASSAY_GROWTH_TABLE_MAX_BYTES,
- * or above what the environment variable ASSAY_MAX_INPUT says.
- * Release the table with assay_growth_table_release; after a failure it is empty. */
+/* Read a CSV file with a column of sizes and a column of times. The path "-" is standard input.
+ *
+ * `size_column` and `seconds_column` choose columns by their name in the first line or by number,
+ * counted from 1. NULL chooses the columns "n" and "seconds". In a file without a line of names or
+ * with just two columns, NULL chooses the first and the second column.
+ *
+ * Fields are separated by commas, semicolons, tabs or blanks, and may be quoted. Lines that are
+ * empty or begin with '#' are skipped. Numbers have a decimal point in every locale. A decimal
+ * comma is accepted where commas do not separate fields.
+ *
+ * The call fails with ASSAY_E_FORMAT for a row whose two values are not finite and above zero (the
+ * error gives its line number), and for a column that does not exist. It fails with ASSAY_E_LIMIT
+ * for a file larger than ASSAY_GROWTH_TABLE_MAX_BYTES, or larger than the environment variable
+ * ASSAY_MAX_INPUT allows. Release the table with assay_growth_table_release; after a failure it is
+ * empty. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_table_read(const char *path,
                                                               const char *size_column,
                                                               const char *seconds_column,

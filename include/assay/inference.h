@@ -28,8 +28,8 @@ static inline ASSAY_MUST_USE assay_status assay_benchmark_inference(
     return assay_benchmark_function(function, argument, options, error, timing);
 }
 
-/* Samples per second, if each call handles `samples_per_call` of them (0 counts as 1). The reading
- * is ASSAY_NOT_ENOUGH_DATA when the clock saw no time pass. */
+/* Samples per second, if each call handles `samples_per_call` samples (0 counts as 1). The reading
+ * is ASSAY_NOT_ENOUGH_DATA if the mean time is 0. */
 static inline assay_reading assay_timing_throughput(const assay_timing *timing,
                                                     size_t samples_per_call)
 {

@@ -1,18 +1,19 @@
-/* The part of the journal that running code writes: lanes, frames, nodes.
+/* The part of the journal that a measured program writes while it runs: lanes, frames, nodes.
  *
- * The inlined span code writes these structures directly, so they are ABI as well as file format:
- * a change bumps ASSAY_JOURNAL_VERSION and the library's soname. docs/journal.md describes the
- * whole file.
+ * The inlined span code writes these structures directly. So they are part of the ABI as well as of
+ * the file format, and a change needs a new ASSAY_JOURNAL_VERSION and a new soname of the library.
+ * docs/journal.md describes the whole file.
  *
- * Addresses. The writer keeps pointers into the journal here, because the hot path has time to
- * follow a pointer and not to compute one. They are addresses of the writing process: a reader
- * subtracts the header's `base_address` and checks the result before use. Pointers marked "private"
- * lead out of the journal and mean nothing to a reader.
+ * Addresses. The writer keeps pointers into the journal, because the hot path has time to follow a
+ * pointer but not to compute one. They are addresses of the writing process: a reader subtracts the
+ * header's `base_address` and checks the result before use. Pointers marked "private" lead out of
+ * the journal and mean nothing to a reader. Other references are offsets from the start of the
+ * journal, divided by 64 ("offset / 64").
  *
- * Writers and readers. One thread writes a lane and its nodes; readers come at any time from any
- * process. Every field is stored in one piece. A span that ended waits in the lane's slot and is
- * entered into its node by the end of the next span; slot and node together hold it exactly once
- * at every moment (docs/journal.md, "One span late").
+ * Writers and readers. One thread writes a lane and its nodes. Readers may read at any time and
+ * from any process. Every field is stored in one piece. A span that ended waits in the lane's slot
+ * `pending`; the end of the next span enters it into its node. At every moment, slot and node
+ * together contain the span exactly once (docs/journal.md, "One span late").
  */
 #ifndef ASSAY_LAYOUT_H
 #define ASSAY_LAYOUT_H
@@ -28,42 +29,42 @@ extern "C" {
 enum {
     ASSAY_JOURNAL_VERSION = 2,
     ASSAY_LANE_FRAMES = 128, /* deepest nesting; deeper spans are counted as dropped */
-    ASSAY_NODE_PAGES = 64,   /* one per binary exponent of the duration */
+    ASSAY_NODE_PAGES = 64,   /* one for each binary exponent of the duration */
     ASSAY_PAGE_BUCKETS = 64, /* linear within the exponent: 1/64 wide, within 0.8 % of the middle */
-    ASSAY_RARE_BUCKETS = 8   /* of exponents that are met too rarely to have a page */
+    ASSAY_RARE_BUCKETS = 8   /* for exponents that occur too rarely to have a page */
 };
 
-/* Where to look for the children of a node. Each node has one, and copies of it stand in the table
- * of the node's parent and in the frame of an open span. So the begin of a span finds its node by
+/* The way from a node to its children. Each node has a branch. The table of the node's parent and
+ * the frame of an open span contain copies of it, so that the begin of a span finds its node by
  * following three pointers instead of five. The struct has 16 bytes and is copied in one piece. */
 typedef struct assay__branch {
-    uint32_t site;                 /* the call site that leads here from the parent */
-    uint32_t child_mask;           /* slots in `children` minus one */
+    uint32_t site;                 /* id of the call site that leads from the parent to this node */
+    uint32_t child_mask;           /* number of slots in `children`, minus one */
     struct assay__child *children; /* private: hash table by site */
 } assay__branch;
 
 /* A slot of a table of children, in private memory. */
 typedef struct assay__child {
-    assay__branch branch; /* of the node; its site is UINT32_MAX, which no site has, if the slot is
-                             empty */
+    assay__branch branch; /* of the node. In an empty slot its site is UINT32_MAX, an id that no
+                             call site has */
     struct assay__node *node;
     uint64_t unused;
 } assay__child;
 
 /* An operation at one place of a lane's call tree. 640 bytes, aligned to 64. */
 typedef struct assay__node {
-    /* What the end of a span updates; durations in ticks. */
+    /* The end of a span updates these; durations are in ticks. */
     uint64_t count;
     uint64_t sum;
-    double square_sum; /* of (duration - shift): shifted, so that a small spread beside a large mean
-                          survives */
+    double square_sum; /* of (duration - shift); the shift keeps a small spread beside a large mean
+                          exact */
     double shift;      /* the first duration */
     uint64_t min;
     uint64_t max;
     assay__branch branch;
 
     uint32_t operation; /* offset / 64 of its name */
-    uint32_t parent;    /* offset / 64; the lane's root node has 0 */
+    uint32_t parent;    /* offset / 64 of its parent; 0 for the lane's root node */
     uint32_t next;      /* offset / 64 of the lane's next node in order of creation; 0 ends */
     uint32_t kind;      /* 1 root, 2 span, 3 counter */
     uint32_t memory;    /* offset / 64 of its memory figures, or 0 */
@@ -72,28 +73,29 @@ typedef struct assay__node {
     uint32_t sample_count;
     uint64_t samples_dropped;
     uint32_t self;             /* offset / 64 of this node */
-    uint32_t children_outside; /* of `children`: they found no slot or no memory */
+    uint32_t children_outside; /* children that are not in the table, for lack of room */
     uint32_t rare;    /* offset / 64 of uint64_t[8]: buckets of exponents without a page, or 0 */
-    uint32_t cleared; /* 1: its figures were taken away by assay_monitor_clear */
+    uint32_t cleared; /* 1: assay_monitor_clear() removed its figures */
     uint32_t twin;    /* offset / 64 of another node of the same name and parent, or 0; private */
     uint32_t failed;  /* of `count`: spans that an error ended (binding.h) */
 
-    /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
-     * tick. Addresses of uint64_t[64], NULL until needed. */
+    /* Page p counts the durations whose highest bit is bit p; a duration of zero counts as one
+     * tick. The pages are addresses of uint64_t[64], or NULL until they are needed. */
     uint64_t *pages[ASSAY_NODE_PAGES];
 } assay__node;
 
-/* A span that is complete but not yet entered into its node: see docs/journal.md, "One span late".
- * It is pending while the node's count is `count`, which is stored last. */
+/* A span that is complete but not yet entered into its node (docs/journal.md, "One span late"). It
+ * is pending as long as the node's count equals `count`, which is stored last. */
 typedef struct assay__pending {
     assay__node *node;
-    uint64_t duration; /* ticks */
-    uint64_t count, sum;
-    double square_sum; /* of the node before this span is entered, as are count and sum */
+    uint64_t duration;   /* ticks */
+    uint64_t count, sum; /* of the node before this span is entered */
+    double square_sum;   /* likewise */
 } assay__pending;
 
-/* The highest bit of a frame's start marks an open span within which resident memory was read. Its
- * end then finds another start than it expects, and takes the slow path that enters the memory. */
+/* The highest bit of a frame's start marks an open span within which resident memory was read. The
+ * end of such a span finds another start than it expects. So it takes the slow path, which records
+ * the memory. */
 #define ASSAY__MEMORY_MARK ((uint64_t)1 << 63)
 
 /* An open span. */
@@ -101,19 +103,19 @@ typedef struct assay__frame {
     uint64_t start; /* ticks, and ASSAY__MEMORY_MARK */
     assay__node *node;
     assay__branch branch; /* of the node; private */
-    uintptr_t stack;      /* the frame of the function that a block is in; 0: the span is no block;
-                             1: nor is it, and its begin read memory */
+    uintptr_t stack;      /* the stack frame of the function that contains the block. 0: the span is
+                             no block. 1: it is no block, and its begin read memory */
 } assay__frame;
 
 /* One entry of a lane's ring of events: four words, each stored in one piece. */
 typedef struct assay__event {
     uint64_t start;  /* ticks */
     uint64_t end;    /* ticks; for a counter the bits of its value as a double */
-    uint64_t place;  /* offset / 64 of the node; << 32 that of the enclosing span's node where this
-                        is not the node's parent, as a late completion may say */
+    uint64_t place;  /* offset / 64 of the node. In the upper 32 bits: offset / 64 of the enclosing
+                        span's node, if that is not the node's parent (a late completion); else 0 */
     uint64_t origin; /* thread id (low 32 bits), assay_event_kind << 32, flags << 48
-                        (1: completed late, may overlap its neighbours). A lane may have several
-                        threads one after another. */
+                        (1: completed late, may overlap its neighbours). Several threads may use a
+                        lane one after the other */
 } assay__event;
 
 static inline uint64_t assay__frame_start(const assay__frame *frame)
@@ -123,21 +125,21 @@ static inline uint64_t assay__frame_start(const assay__frame *frame)
 
 enum assay__lane_extras { ASSAY__EXTRA_EVENTS = 1, ASSAY__EXTRA_SAMPLES = 2 };
 
-/* A timeline of strictly nested spans. 5376 bytes, aligned to 64. */
+/* A sequence of strictly nested spans. 5376 bytes, aligned to 64. */
 typedef struct assay__lane {
-    /* The innermost open span. frames[0] stands for "none open" and holds the root. While a begin
-     * or an end is under way this is the address of the lane itself, which looks like a frame whose
-     * node is `nowhere`. No operation can be reached from there: a span that a signal handler
+    /* The innermost open span. frames[0] means that no span is open; its node is the root. While a
+     * begin or an end is under way, `top` is the address of the lane itself, which looks like a
+     * frame whose node is `nowhere`. That node has no children. So a span that a signal handler
      * begins meanwhile takes the slow path, which refuses and counts it. */
     assay__frame *top;
     assay__node *nowhere;         /* private */
     assay__branch nowhere_branch; /* private */
     uint64_t
-        extras; /* bits of assay__lane_extras: what the end of a span keeps beside statistics */
+        extras; /* bits of assay__lane_extras: what the end of a span records beside statistics */
     uint64_t event_head;     /* events ever written to the ring */
     uint64_t event_capacity; /* a power of two, or 0 */
     assay__event *events;    /* address of the ring, or NULL */
-    uint64_t event_origin;   /* of this thread's spans */
+    uint64_t event_origin;   /* `origin` of the events of this thread's spans */
     assay__pending pending;  /* the last span that ended */
 
     uint32_t kind;  /* assay_lane_kind */
@@ -154,9 +156,9 @@ typedef struct assay__lane {
     char name[32];
     uint32_t next; /* offset / 64 of the lane made after this one; 0 ends */
     uint32_t unused;
-    /* Ticks from which on a begin, and an end, takes a slow path. The slow path of a begin reads
-     * resident memory. That of an end does so too, or keeps the extras, for which it is due at
-     * once. Private. */
+    /* The times in ticks from which on a begin or an end takes a slow path. Both slow paths read
+     * resident memory when it is due. The slow path of an end also records the extras; with extras
+     * `end_due` is 0. Private. */
     uint64_t begin_due, end_due;
     uint64_t reserved[3];
 

@@ -1,4 +1,4 @@
-/* A meter: what the machine and its GPUs consume and do over time, read by a thread of its own.
+/* A meter: a background thread that reads the energy and the load of the machine and its GPUs.
  *
  *     assay_meter *meter = NULL;
  *     if (assay_meter_new(NULL, &error, &meter) != ASSAY_OK)
@@ -12,16 +12,15 @@
  *     assay_meter_free(meter);
  *
  * The energy of a GPU comes from its own counter (NVML; since Volta), which moves about every
- * 100 ms. The energy of the processor comes from RAPL (the kernel's powercap tree): packages and
- * their memory. On most machines only root may read that. A window that is shorter than the
- * counter's period has bounds instead of a figure.
+ * 100 ms. The energy of the processor comes from RAPL (the kernel's powercap tree) and covers
+ * packages and their memory. On most machines only root may read it. A window that is shorter than
+ * the counter's period gives bounds instead of a figure.
  *
- * The energy is that of whole devices, so it includes what other programs do on them at the same
- * time.
+ * The energy is that of whole devices, so it includes the work of other programs on them.
  *
- * Cost: one thread, ten times a second. A reading of an H200 takes 3 to 4 ms of that thread, most
- * of it within the driver. Threads: every call may be made from any thread. Fork: a child has no
- * such thread; it may free the meter.
+ * Cost: one thread that reads ten times a second. A reading of an H200 takes 3 to 4 ms of that
+ * thread, most of it within the driver. Threads: every call may be made from any thread. Fork: the
+ * thread does not exist in a forked child; the child may free the meter.
  */
 #ifndef ASSAY_METER_H
 #define ASSAY_METER_H
@@ -53,38 +52,40 @@ typedef struct assay_meter_options {
 
 #define ASSAY_METER_OPTIONS_INIT ASSAY_INIT(assay_meter_options)
 
-/* Start to read. NULL options are the defaults. Fails with ASSAY_E_UNSUPPORTED or
- * ASSAY_E_PERMISSION if there is nothing to read; `error` then gives the reason for each source. A
+/* Make a meter and start to read. NULL options are the defaults. Fails with ASSAY_E_UNSUPPORTED or
+ * ASSAY_E_PERMISSION if no source can be read; `error` then gives the reason for each source. A
  * source that fails while others work is left out. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_meter_new(const assay_meter_options *options,
                                                       assay_error *error, assay_meter **meter);
 
-/* Ends the thread, which may take one reading. NULL is accepted. */
+/* End the thread and free the meter. The call waits for a reading that is under way. NULL is
+ * accepted. */
 ASSAY_API void assay_meter_free(assay_meter *meter);
 
-/* The clock that windows are given in: CLOCK_MONOTONIC. */
+/* The present time on the clock of the windows, CLOCK_MONOTONIC. */
 ASSAY_API uint64_t assay_meter_now_ns(void);
 
 typedef struct assay_energy {
     size_t struct_size; /* set by the caller */
-    /* Of all sources. `joules` is an estimate between the bounds; it is missing ("not enough data")
-     * where the window is shorter than the period of a counter or of the readings. */
+    /* The energy of all sources together. `joules` is an estimate between the two bounds. It is
+     * missing ("not enough data") if the window is shorter than the period of a counter or of the
+     * readings. */
     assay_reading joules, joules_low, joules_high;
-    assay_reading gpu_joules, cpu_joules; /* of one kind of source; likewise */
+    assay_reading gpu_joules, cpu_joules; /* estimates for one kind of source */
     assay_reading throttle;               /* reasons for which a GPU was throttled meanwhile: a sum
                                              of assay_device_throttle */
 } assay_energy;
 
-/* The energy between two times. Waits until the counters have moved past the end, some 0.2 s with
- * a GPU, unless that was long ago. Readings are kept for about 13 minutes at the default period;
- * of windows that began earlier only bounds remain. ASSAY_E_ARGUMENT if the end is before the
- * begin. */
+/* Read the energy between two times. If the end is recent, the call waits until the counters have
+ * moved past it, about 0.2 s with a GPU. The meter keeps its readings for about 13 minutes at the
+ * default period. A window that began earlier gives bounds only. ASSAY_E_ARGUMENT if the end is
+ * before the begin. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns,
                                                        uint64_t end_ns, assay_error *error,
                                                        assay_energy *energy);
 
-/* What is read, and what is not and why: "cuda:0: NVIDIA H200; processor: not permitted ...". Owned
- * by the meter. */
+/* A text that names the sources that are read, and the sources that are not read with the reason:
+ * "cuda:0: NVIDIA H200; processor: not permitted ...". It belongs to the meter. */
 ASSAY_API const char *assay_meter_describe(const assay_meter *meter);
 
 #ifdef __cplusplus

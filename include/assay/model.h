@@ -1,8 +1,8 @@
-/* Models: what assay measures out of the box, and how a program's own model joins them.
+/* Models: the built-in models of assay, and how to add a model of your own.
  *
- * A model is a class (a table of functions, assay_model_class) and an instance of it (assay_model).
- * The built-in ones and those loaded from a shared object go through the same table, so every
- * command works on both:
+ * A model is an instance (assay_model) of a class (assay_model_class, a table of functions). Every
+ * model is called through this table, whether it is built in or loaded from a shared object. So
+ * every command works on both:
  *
  *     const assay_model_class *class = NULL;
  *     assay_model *model = NULL;
@@ -14,12 +14,12 @@
  *
  *     cc app.c $(pkg-config --cflags --libs assay-models)
  *
- * A plugin is a shared object with one function, assay_model_plugin(), that returns its class:
- * see examples/plugin. It needs this header and nothing of assay's to link with.
+ * A plugin is a shared object with one function, assay_model_plugin(), that returns its class
+ * (examples/plugin). It needs this header, and need not link with assay.
  *
  * Threads: an instance belongs to one thread at a time; classes are constant. The arithmetic of the
- * built-in models runs on as many threads as assay_models_set_threads() says, by default one.
- * The same seed, settings and inputs give the same numbers on the same machine.
+ * built-in models runs on the number of threads that assay_models_set_threads() sets; the default
+ * is one. The same seed, settings and inputs give the same numbers on the same machine.
  */
 #ifndef ASSAY_MODEL_H
 #define ASSAY_MODEL_H
@@ -40,9 +40,9 @@ typedef enum assay_element { ASSAY_F32 = 1, ASSAY_F64 = 2, ASSAY_I64 = 3 } assay
 
 enum { ASSAY_TENSOR_MAX_RANK = 4 };
 
-/* Row-major, without gaps. A tensor of rank 0 holds one value. */
+/* An array in row-major order, without gaps. A tensor of rank 0 has one value. */
 typedef struct assay_tensor {
-    const char *name; /* "lstm.weight_ih_l0"; of an input, its name in the class */
+    const char *name; /* "lstm.weight_ih_l0"; for an input, its name in the class */
     assay_element element;
     uint32_t rank;
     int64_t shape[ASSAY_TENSOR_MAX_RANK]; /* entries past the rank are 0 */
@@ -51,18 +51,19 @@ typedef struct assay_tensor {
 
 /* ---- Options, inputs and parameters of a class ---- */
 
-/* A setting fixed when a model is made: its shape, and constants such as a dropout rate. Numbers
- * are doubles throughout (integers are exact up to 2^53); a choice among `words` is its index. */
+/* A setting that is fixed when a model is made: a size, or a constant such as a dropout rate. All
+ * settings are doubles (integers are exact up to 2^53). A choice among `words` is stored as the
+ * index of the word. */
 typedef struct assay_model_option {
     const char *name; /* "hidden-dim": on the command line --hidden-dim */
     const char *help; /* one line */
     double initial;   /* the default */
     double minimum, maximum;
     bool integer;
-    const char *const *words; /* of a choice: NULL-terminated; else NULL */
+    const char *const *words; /* of a choice: a list ended by NULL; otherwise NULL */
 } assay_model_option;
 
-/* What forward() takes. */
+/* One of the tensors that forward() takes. */
 typedef struct assay_model_input {
     const char *name; /* "input" */
     const char *help; /* one line, with the shape: "(batch, time, input-dim)" */
@@ -71,26 +72,29 @@ typedef struct assay_model_input {
     bool optional;
 } assay_model_input;
 
-/* A trainable tensor; `gradient` has the shape of `value` and is NULL for models without one. */
+/* A trainable tensor. `gradient` has the shape of `value`; it is NULL for models without
+ * gradients. */
 typedef struct assay_model_parameter {
     assay_tensor value;
     void *gradient;
 } assay_model_parameter;
 
-/* Bytes a model holds now, by use; exact, alignment apart. */
+/* The memory in bytes that a model uses now, by purpose. The figures are exact except for
+ * alignment. */
 typedef struct assay_model_memory {
     uint64_t parameters;
     uint64_t gradients;
-    uint64_t optimizer;   /* moments and the like */
+    uint64_t optimizer;   /* state of the optimizer, such as Adam's moments */
     uint64_t activations; /* kept from forward for backward, outputs included */
     uint64_t workspace;   /* everything else: buffers reused within a pass, graphs, index tables,
-                             made-up data where the model keeps them there */
+                             and generated data if the model keeps them there */
 } assay_model_memory;
 
 /* ---- How a model is trained ---- */
 
-/* Means over all elements of the output, but for the last, which is a mean over its rows. They are
- * PyTorch's MSELoss, L1Loss, BCEWithLogitsLoss and CrossEntropyLoss of probabilities. */
+/* The loss. The first three are means over all elements of the output; the last one is a mean over
+ * its rows. They are PyTorch's MSELoss, L1Loss, BCEWithLogitsLoss, and CrossEntropyLoss with
+ * probabilities as targets. */
 typedef enum assay_loss {
     ASSAY_LOSS_MSE,
     ASSAY_LOSS_L1,
@@ -98,19 +102,20 @@ typedef enum assay_loss {
     ASSAY_LOSS_CROSS_ENTROPY         /* of the softmax of a row; targets are probabilities */
 } assay_loss;
 
-/* With PyTorch's defaults. */
+/* The optimizer. All have PyTorch's defaults. */
 typedef enum assay_optimizer {
     ASSAY_OPTIMIZER_ADAM,
     ASSAY_OPTIMIZER_ADAMW,   /* weight decay 0.01 */
-    ASSAY_OPTIMIZER_SGD,     /* value -= rate x gradient; keeps nothing */
+    ASSAY_OPTIMIZER_SGD,     /* value -= rate x gradient; has no state */
     ASSAY_OPTIMIZER_MOMENTUM /* SGD with a momentum of 0.9 */
 } assay_optimizer;
 
-/* What gradient() and update() do, and what dropout draws. All zero is the default. */
+/* How a model is trained: the loss of gradient(), the optimizer of update(), and the random masks
+ * of dropout. A struct that is all zero has the defaults. */
 typedef struct assay_model_training {
     assay_loss loss;
     assay_optimizer optimizer;
-    bool no_dropout;       /* none in training mode either */
+    bool no_dropout;       /* no dropout, even in training mode */
     uint64_t seed, passes; /* of dropout's masks: their seed, and the passes drawn from it so far */
     uint64_t reserved[4];  /* zero */
 } assay_model_training;
@@ -122,22 +127,22 @@ typedef enum assay_term_kind {
     ASSAY_TERM_MATMUL,   /* (m, k) by (k, n) */
     ASSAY_TERM_BIAS,     /* one addition to each of m x n elements */
     ASSAY_TERM_ADD,      /* two arrays of m x n elements: residuals, merges */
-    ASSAY_TERM_MULTIPLY, /* likewise: gates, scales */
-    ASSAY_TERM_RELU,     /* of m x n elements, as the following */
+    ASSAY_TERM_MULTIPLY, /* two arrays of m x n elements: gates, scales */
+    ASSAY_TERM_RELU,     /* of m x n elements; so are the next four */
     ASSAY_TERM_GELU,
     ASSAY_TERM_TANH,
     ASSAY_TERM_SIGMOID,
     ASSAY_TERM_SINE,
     ASSAY_TERM_SOFTMAX,    /* m rows of n */
     ASSAY_TERM_LAYER_NORM, /* m rows of n */
-    ASSAY_TERM_DROPOUT,    /* m x n elements; nothing in evaluation */
+    ASSAY_TERM_DROPOUT,    /* m x n elements; nothing in evaluation mode */
     ASSAY_TERM_GATHER_ADD, /* m edges each add a row of n to a node: message passing */
     ASSAY_TERM_EMBEDDING,  /* m rows of n looked up */
-    ASSAY_TERM_SPLINE,     /* m x n elements, k basis functions of each evaluated */
+    ASSAY_TERM_SPLINE,     /* m x n elements; k basis functions are evaluated for each */
     ASSAY_TERM_MEAN,       /* m rows of n averaged: pooling */
     ASSAY_TERM_SOLVER,     /* a stencil of k arithmetic operations on m x n grid points */
-    ASSAY_TERM_LSTM_CELL,  /* m rows of n units: everything of a cell but its two products, that is
-                            adding these and both biases, the gates, the new state */
+    ASSAY_TERM_LSTM_CELL,  /* m rows of n units: everything of a cell except its two products, that
+                            is the sum of the products and both biases, the gates, the new state */
     ASSAY_TERM_KINDS
 } assay_term_kind;
 
@@ -145,15 +150,16 @@ typedef struct assay_term {
     const char *component; /* "layers.0.attention.scores"; valid during the call of the sink */
     assay_term_kind kind;
     int64_t count;   /* how often in one forward pass: time steps, heads, graphs */
-    int64_t m, k, n; /* as the kind says; k is 0 where it is not named */
-    /* Of a matmul: how many of its two operands get a gradient in backward, each of which costs a
-     * matmul of the same size: 2, or 1 where an operand is data. */
+    int64_t m, k, n; /* as described at the kind; k is 0 where the kind does not use it */
+    /* For a matmul: the number of its two operands that get a gradient in backward. It is 2, or 1
+     * if one operand is data. Each gradient costs a matmul of the same size. */
     int operand_gradients;
 } assay_term;
 
 typedef void (*assay_term_sink)(void *context, const assay_term *term);
 
-/* A named figure of a model, with a remark or NULL; both texts live only during the call. */
+/* Receives a named figure of a model, with a remark or NULL. Both texts are valid only during the
+ * call. */
 typedef void (*assay_figure_sink)(void *context, const char *name, double value,
                                   const char *remark);
 
@@ -161,9 +167,9 @@ typedef void (*assay_figure_sink)(void *context, const char *name, double value,
 
 #define ASSAY_MODEL_ABI 1
 
-/* Functions marked optional may be NULL. All take the state that create() made. Inputs are the
- * caller's and only read. Outputs are the model's, valid until the next call. After the first call
- * with shapes of a size, further calls with shapes no larger allocate nothing. */
+/* Functions marked optional may be NULL. All take the state that create() made. Inputs belong to
+ * the caller and are only read. Outputs belong to the model and are valid until the next call. A
+ * call allocates memory only if its shapes are larger than those of all earlier calls. */
 typedef struct assay_model_class {
     uint32_t abi;         /* ASSAY_MODEL_ABI */
     uint32_t struct_size; /* sizeof(assay_model_class) */
@@ -174,62 +180,66 @@ typedef struct assay_model_class {
     const assay_model_input *inputs;
     size_t input_count;
 
-    /* `settings`: option_count values within their limits. Weights are drawn from `seed`. */
+    /* Make a model. `settings` has option_count values within their limits. The weights are drawn
+     * from `seed`. */
     assay_status (*create)(const double *settings, uint64_t seed, assay_error *error, void **state);
     void (*destroy)(void *state);
 
-    /* Derive settings from weights: change those of `settings` that the names and shapes of the
-     * weights determine, and leave the others. Optional: without it, settings must be given. */
+    /* Derive settings from weights: change the settings that the names and shapes of the weights
+     * determine, and leave the others as they are. Optional: without it, settings must be given. */
     assay_status (*infer)(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error);
 
-    /* The trainable tensors, in the order and with the names of a PyTorch state_dict; constant for
-     * the life of the model. */
+    /* The trainable tensors, in the order and with the names of a PyTorch state_dict. The array
+     * does not change during the life of the model. */
     const assay_model_parameter *(*parameters)(void *state, size_t *count);
 
-    /* Training mode (dropout active, activations kept) or evaluation, which is how it starts.
-     * Optional. */
+    /* Choose training mode (dropout is active, activations are kept) or evaluation mode. A new
+     * model is in evaluation mode. Optional. */
     void (*set_training)(void *state, bool training);
 
     assay_status (*forward)(void *state, const assay_tensor *inputs, size_t count,
                             assay_error *error, assay_tensor *output);
 
-    /* Autoregressive: the next `steps` values after the input, (batch, steps, feature). Optional.
-     */
+    /* Autoregressive forecast: the next `steps` values after the input, (batch, steps, feature).
+     * Optional. */
     assay_status (*forecast)(void *state, const assay_tensor *inputs, size_t count, int64_t steps,
                              assay_error *error, assay_tensor *output);
 
-    /* forward(), the loss against `target` (shape of the output; mean squared error over all
-     * elements unless training() or the class says otherwise), and its gradient in every
-     * parameter's `gradient` (overwritten). Works in either mode. Optional. */
+    /* Run forward(), compute the loss against `target` (shape of the output), and write the
+     * gradient of the loss into the `gradient` of every parameter, over the old one. The loss is
+     * the mean squared error over all elements, unless training() or the class chooses another.
+     * Works in both modes. Optional. */
     assay_status (*gradient)(void *state, const assay_tensor *inputs, size_t count,
                              const assay_tensor *target, assay_error *error, double *loss);
 
-    /* Change the parameters by the present gradients: one step of an optimizer, which is Adam in
-     * the built-in models unless training() says otherwise. Optional. */
+    /* Make one step of the optimizer: change the parameters by the present gradients. The built-in
+     * models use Adam, unless training() chooses another optimizer. Optional. */
     assay_status (*update)(void *state, double learning_rate, assay_error *error);
 
-    /* Training without steps: closed-form fits. Optional. */
+    /* Train in one call, without steps: for models with a closed-form fit. Optional. */
     assay_status (*fit)(void *state, const assay_tensor *inputs, size_t count, assay_error *error);
 
-    /* Made-up inputs (input_count of them, in the class's order; those not made have data NULL) and
-     * a target of a size natural to the settings, for profiles and trials without data. The model
-     * owns them until the next call or destroy(). Optional. */
+    /* Generate inputs and a target of a size that suits the settings, for profiles and trials
+     * without data. `inputs` receives input_count tensors in the class's order; the `data` of an
+     * input that is not generated is NULL. The tensors belong to the model and are valid until the
+     * next call or destroy(). Optional. */
     assay_status (*example)(void *state, uint64_t seed, assay_error *error, assay_tensor *inputs,
                             assay_tensor *target);
 
-    /* The arithmetic of forward() on inputs of these shapes (data is not read but for index
-     * tensors, which decide how many edges and graphs there are). Optional. */
+    /* Pass the arithmetic of forward() on inputs of these shapes to `sink`, term by term. The data
+     * of the inputs are not read, except for index tensors, which determine how many edges and
+     * graphs there are. Optional. */
     assay_status (*describe)(void *state, const assay_tensor *inputs, size_t count,
                              assay_term_sink sink, void *context, assay_error *error);
 
     void (*memory)(void *state, assay_model_memory *memory); /* optional */
 
-    /* Figures that only this model has: an MVAR says how stable it is. Optional. */
+    /* Figures that only this class of models has, such as the stability of an MVAR. Optional. */
     assay_status (*figures)(void *state, assay_figure_sink sink, void *context, assay_error *error);
 
-    /* The model's own record of how it is trained, which the caller may change between calls.
-     * Optional: without it, loss and optimizer are those of the class. */
+    /* The struct that says how this model is trained. It belongs to the model, and the caller may
+     * change it between calls. Optional: without it, the class fixes loss and optimizer. */
     assay_model_training *(*training)(void *state);
 } assay_model_class;
 
@@ -241,33 +251,36 @@ typedef const assay_model_class *(*assay_model_plugin_function)(void);
 /* The built-in classes, sorted by name. */
 ASSAY_API const assay_model_class *const *assay_model_classes(size_t *count);
 
-/* A built-in class by name, or, if `name` contains a '/' or ends in ".so", the class of that
- * plugin, which stays loaded for the life of the process. ASSAY_E_NOT_FOUND with the nearest
- * name or all there are; ASSAY_E_FORMAT for a file that is no plugin; ASSAY_E_VERSION for another
+/* Find a class. `name` is the name of a built-in class. If it contains a '/' or ends in ".so", it
+ * is the path of a plugin, which stays loaded for the life of the process. The call fails with
+ * ASSAY_E_NOT_FOUND for an unknown name (the error names the nearest one, or all), with
+ * ASSAY_E_FORMAT for a file that is no plugin, and with ASSAY_E_VERSION for a plugin of another
  * ABI. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_find(const char *name, assay_error *error,
                                                        const assay_model_class **class_);
 
-/* The class of the same model on a device: "cpu" is the class itself, "cuda:0" a class whose
- * instances keep parameters, gradients, moments and activations on the first CUDA device and
- * compute there, with the same numbers but for rounding. Everything else is the same, and the class
- * lives as long as the process. The values and gradients of assay_model_parameters() are on the
- * host: ask for them again before you read them after a pass, and before you change them.
+/* The class of the same model on a device. "cpu" is the class itself. "cuda:0" is a class whose
+ * instances keep parameters, gradients, optimizer state and activations on the first CUDA device,
+ * and compute there. The results are the same except for rounding. The class lives as long as the
+ * process.
+ *
+ * The values and gradients of assay_model_parameters() are on the host. Call
+ * assay_model_parameters() again before you read them after a pass, and before you change them.
  *
  * The first call for a device opens the driver, cuBLAS and NVRTC and compiles the kernels, which
- * takes about a second. ASSAY_E_ARGUMENT for a device that cannot be understood;
- * ASSAY_E_UNSUPPORTED, with the remedy, for a library or device that is missing and for a model
- * without a CUDA path. */
+ * takes about a second. The call fails with ASSAY_E_ARGUMENT for a malformed device name. It fails
+ * with ASSAY_E_UNSUPPORTED if a library or the device is missing (the error has the remedy), or if
+ * the model has no CUDA implementation. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_class_on(const assay_model_class *class_,
                                                            const char *device, assay_error *error,
                                                            const assay_model_class **on_device);
-/* "cpu" or "cuda:0" */
+/* The device of a class: "cpu" or "cuda:0". */
 ASSAY_API const char *assay_model_class_device(const assay_model_class *class_);
 
 typedef struct assay_model assay_model;
 
-/* `settings`: option_count values, or NULL for the defaults. ASSAY_E_ARGUMENT names the setting
- * that is out of its limits. */
+/* Make a model. `settings` has option_count values, or is NULL for the defaults. ASSAY_E_ARGUMENT
+ * if a setting is outside its limits; the error names it. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_new(const assay_model_class *class_,
                                                       const double *settings, uint64_t seed,
                                                       assay_error *error, assay_model **model);
@@ -275,20 +288,20 @@ ASSAY_API void assay_model_free(assay_model *model);
 
 ASSAY_API const assay_model_class *assay_model_class_of(const assay_model *model);
 ASSAY_API const double *assay_model_settings(const assay_model *model);
-/* What the class's create() made, for direct calls of the functions of the class. */
+/* The state that the class's create() made, for direct calls of the functions of the class. */
 ASSAY_API void *assay_model_state(const assay_model *model);
 ASSAY_API const assay_model_parameter *assay_model_parameters(assay_model *model, size_t *count);
 ASSAY_API uint64_t assay_model_parameter_count(assay_model *model);
 ASSAY_API void assay_model_set_training(assay_model *model, bool training);
 
-/* How the model is trained, to read or to change between calls; it lives as long as the model. NULL
- * for a class that leaves no choice. */
+/* How the model is trained. You may read it, and change it between calls; it lives as long as the
+ * model. NULL if the class fixes loss and optimizer. */
 ASSAY_API assay_model_training *assay_model_training_of(assay_model *model);
 
-/* These call the functions of the class; ASSAY_E_UNSUPPORTED where the class lacks the function.
- * Inputs may come in any order and are matched by name (an input without a name is the first one).
- * The error names missing, unknown and wrongly shaped inputs. Values that are not finite are
- * ASSAY_E_DATA. */
+/* These calls check their arguments and call the function of the class with the same name.
+ * ASSAY_E_UNSUPPORTED if the class lacks the function. Inputs may be in any order and are matched
+ * by name; an input without a name is the first one. The error names missing, unknown and wrongly
+ * shaped inputs. ASSAY_E_DATA for values that are not finite. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_forward(assay_model *model,
                                                           const assay_tensor *inputs, size_t count,
                                                           assay_error *error, assay_tensor *output);
@@ -319,21 +332,22 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_figures(assay_model *model,
                                                           assay_figure_sink sink, void *context,
                                                           assay_error *error);
 
-/* Threads of the built-in models' arithmetic, process-wide, at least 1. */
+/* Set the number of threads for the arithmetic of the built-in models, in the whole process. At
+ * least 1. */
 ASSAY_API void assay_models_set_threads(int threads);
 
 /* ---- Files ---- */
 
-/* Weights as safetensors, as float32, float64, float16 or bfloat16. Loading names every tensor that
- * is missing, extra or of another shape (ASSAY_E_FORMAT), and then changes nothing. Saving also
- * stores the model's name and settings, in the file's metadata. */
+/* Load or save weights as a safetensors file with float32, float64, float16 or bfloat16. If tensors
+ * are missing, extra or of another shape, loading fails with ASSAY_E_FORMAT, names them, and
+ * changes nothing. Saving also stores the model's name and settings in the file's metadata. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_load_weights(assay_model *model, const char *path,
                                                                assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_save_weights(assay_model *model, const char *path,
                                                                assay_error *error);
-/* Check whether the file would load. The error has room for a few problems only; this call gives
- * each problem to `sink` (may be NULL), as a line of text that is valid during the call. The model
- * does not change. */
+/* Check whether a file of weights would load. The error has room for a few problems only. This call
+ * passes every problem to `sink` as a line of text that is valid during the call; `sink` may be
+ * NULL. The model does not change. */
 typedef void (*assay_problem_sink)(void *context, const char *problem);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_check_weights(assay_model *model,
                                                                 const char *path,
@@ -343,9 +357,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_check_weights(assay_model *mod
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_save_gradients(assay_model *model,
                                                                  const char *path,
                                                                  assay_error *error);
-/* Derive settings from a file of weights. `settings` has option_count values and is already filled;
- * values that are stored with the weights, or that their names and shapes determine, replace those
- * there. ASSAY_E_FORMAT for weights of another model. */
+/* Derive settings from a file of weights. Fill `settings` with option_count values before the call.
+ * The call replaces the settings that the file stores, or that the names and shapes of its weights
+ * determine. ASSAY_E_FORMAT for weights of another model. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_infer(const assay_model_class *class_,
                                                         const char *path, assay_error *error,
                                                         double *settings);
@@ -357,24 +371,26 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_npy(const char *path, as
                                                             assay_tensor *tensor);
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_save_npy(const assay_tensor *tensor,
                                                             const char *path, assay_error *error);
-/* An OGB-style folder of raw CSV files (edge.csv, node-feat.csv, num-node-list.csv,
- * num-edge-list.csv; each plain or .gz, there or in its subfolder raw) as the inputs of the graph
- * models: "nodes" (nodes, features) float32, "edges" (2, edges) int64, "graphs" (nodes) int64.
- * Edges are those of the file, no reverse ones are added. `tensors` has room for 3; release each.
- */
+/* Load a folder of raw CSV files in the style of OGB as the inputs of the graph models. The files
+ * are edge.csv, node-feat.csv, num-node-list.csv and num-edge-list.csv, each plain or .gz, in the
+ * folder or in its subfolder raw. The inputs are "nodes" (nodes, features) float32, "edges" (2,
+ * edges) int64, "graphs" (nodes) int64. The edges are those of the file; no reverse edges are
+ * added. Release each of the 3 tensors. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph(const char *folder,
                                                               assay_error *error,
                                                               assay_tensor tensors[3]);
-/* The labels of such a folder: node-label.csv or, if there is none, graph-label.csv, as (rows,
+/* Load the labels of such a folder: node-label.csv or, if there is none, graph-label.csv, as (rows,
  * labels) float32. ASSAY_E_NOT_FOUND if there is neither. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph_labels(const char *folder,
                                                                      assay_error *error,
                                                                      assay_tensor *labels);
-/* A table of molecules as the Long Range Graph Benchmark publishes peptides-func: CSV, plain or
- * .gz, with a column "smiles" and, for `labels` (molecules, labels) float32, a column "labels" of
- * lists. The first `most` molecules (0: all) become graphs of their heavy atoms with the nine
- * features of OGB; `tensors` are as for assay_tensor_load_graph, each bond an edge in both
- * directions. Release all four. ASSAY_E_FORMAT names file, line and character. */
+/* Load a table of molecules in the form in which the Long Range Graph Benchmark publishes
+ * peptides-func: CSV, plain or .gz, with a column "smiles" and, for the labels, a column "labels"
+ * of lists. The first `most` molecules (0: all) become graphs of their heavy atoms with the nine
+ * features of OGB. `tensors` are as for assay_tensor_load_graph; each bond is an edge in both
+ * directions. `labels` is (molecules, labels) float32, or an empty tensor without that column.
+ * Release all four. ASSAY_E_FORMAT for a malformed table; the error gives file, line and
+ * character. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_molecules(const char *path, int64_t most,
                                                                   assay_error *error,
                                                                   assay_tensor tensors[3],

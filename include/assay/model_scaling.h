@@ -1,5 +1,5 @@
-/* How a model's forward pass grows with its sizes: nodes, layers, encodings, or any whole-number
- * setting of its class. Link assay-models.
+/* How the time of a model's forward pass grows with its sizes: nodes, layers, encodings, or any
+ * whole-number setting of its class. Link assay-models.
  *
  *     assay_model_factory factory = ASSAY_MODEL_FACTORY_INIT;
  *     if (assay_model_find("graph_transformer", &error, &factory.class_) != ASSAY_OK) ...
@@ -10,7 +10,7 @@
  *         assay_scaling_print_summary(scaling, stdout);
  *     assay_scaling_free(scaling);
  *
- * At each size a new model is made, with data that it makes up itself, in evaluation mode.
+ * At each size a new model is made in evaluation mode, with data that it generates itself.
  * scaling.h says how the times are taken and fitted.
  *
  * Threads: one thread at a time for one class's models; nothing is shared between calls.
@@ -31,12 +31,12 @@
 extern "C" {
 #endif
 
-/* What models are made from. Class and settings are borrowed. */
+/* The description from which models are made. Class and settings are borrowed. */
 typedef struct assay_model_factory {
     size_t struct_size;
     const assay_model_class *class_;
     const double *settings; /* option_count of the class; NULL: its defaults */
-    uint64_t seed;          /* of weights and made-up data */
+    uint64_t seed;          /* of weights and generated data */
 } assay_model_factory;
 
 #define ASSAY_MODEL_FACTORY_INIT ASSAY_INIT(assay_model_factory)
@@ -45,15 +45,16 @@ typedef struct assay_model_factory {
  * every call that draws random numbers takes a seed. */
 ASSAY_API void assay_set_seed(assay_model_factory *factory, uint64_t seed);
 
-/* The forward pass at several values of one whole-number option of the class, "hidden-dim" or
- * "hidden_dim". ASSAY_E_NOT_FOUND names the options there are; ASSAY_E_ARGUMENT a value that does
- * not fit; ASSAY_E_UNSUPPORTED a class that makes up no data. */
+/* Time the forward pass at several values of one whole-number option of the class. The option may
+ * be written "hidden-dim" or "hidden_dim". The call fails with ASSAY_E_NOT_FOUND for an unknown
+ * option (the error names the options of the class), with ASSAY_E_ARGUMENT for a value that does
+ * not fit, and with ASSAY_E_UNSUPPORTED for a class that cannot generate data. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_scaling_run(
     const assay_model_factory *factory, const char *option, const double *sizes, size_t count,
     const assay_scaling_options *options, assay_error *error, assay_scaling **scaling);
 
 /* The same for "num-nodes". "num-edges" changes with it, so that the average degree stays
- * `avg_degree` (0: that of the settings). A NULL list is 100, 500, 1000, 2000, 5000. */
+ * `avg_degree` (0: the degree of the settings). A NULL list is 100, 500, 1000, 2000, 5000. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_run_node_scaling(const assay_model_factory *factory,
                                                              const int64_t *num_nodes_list,
                                                              size_t count, double avg_degree,
@@ -61,8 +62,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_run_node_scaling(const assay_model_f
                                                              assay_error *error,
                                                              assay_scaling **scaling);
 
-/* The same for "num-layers", with `num_nodes` nodes (0: that of the settings). A NULL list is 2, 4,
- * 6, 8, 12, 16. */
+/* The same for "num-layers", with `num_nodes` nodes (0: the number of the settings). A NULL list is
+ * 2, 4, 6, 8, 12, 16. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_run_layer_scaling(const assay_model_factory *factory,
                                                               const int64_t *num_layers_list,
                                                               size_t count, int64_t num_nodes,
@@ -72,7 +73,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_run_layer_scaling(const assay_model_
 
 /* ---- encodings ---- */
 
-/* "lap" sets "lap-dim", "rwse" sets "rw-steps", "none" clears both. */
+/* A positional encoding. "lap" sets the option "lap-dim" to `dim`, "rwse" sets "rw-steps", and
+ * "none" clears both. */
 typedef struct assay_pe_config {
     const char *name;
     int64_t dim;
@@ -80,11 +82,12 @@ typedef struct assay_pe_config {
 
 enum { ASSAY_PE_CONFIGS_MAX = 64 };
 
-/* The forward pass with each encoding, measured in turns: the record has a subject for each
- * ("lap 16"), comparable pair by pair, and the report format "scaling" shows it as a table.
- * Encodings are computed when a model first sees a graph, and kept. So this measures what they cost
- * in every pass; assay_profile_pe_computation() measures what computing them costs once. A NULL
- * list is lap 16, rwse 16, none. Caller frees the record. */
+/* Time the forward pass with each encoding, in turns. The record has a subject for each encoding
+ * ("lap 16"), and the subjects can be compared pair by pair. The report format "scaling" shows them
+ * as a table. A model computes the encodings of a graph when it first sees the graph, and keeps
+ * them. So this call measures what the encodings cost in every pass; assay_profile_pe_computation()
+ * measures what it costs to compute them. A NULL list is lap 16, rwse 16, none. Caller frees the
+ * record. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_run_pe_scaling(
     const assay_model_factory *factory, const assay_pe_config *configs, size_t count,
     const assay_scaling_options *options, assay_error *error, assay_record **record);
@@ -99,14 +102,15 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_profile_pe_computation(
 
 typedef struct assay_scaling_experiment assay_scaling_experiment;
 
-/* `options` (NULL: the defaults) hold for each run. Factory and options are copied; what they point
- * to is borrowed. Caller frees. */
+/* Make an experiment. The options apply to each run; NULL options are the defaults. Factory and
+ * options are copied, but the data that they point to are borrowed. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_new(
     const assay_model_factory *factory, const assay_scaling_options *options,
     assay_scaling_experiment **experiment);
 ASSAY_API void assay_scaling_experiment_free(assay_scaling_experiment *experiment);
 
-/* As the functions above, but the experiment keeps the results. At most 32 runs (ASSAY_E_LIMIT). */
+/* These do the same as the functions above, but the experiment keeps the results. ASSAY_E_LIMIT
+ * after 32 runs. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_node_scaling(
     assay_scaling_experiment *experiment, const int64_t *num_nodes_list, size_t count,
     double avg_degree, assay_error *error);
@@ -120,17 +124,17 @@ assay_scaling_experiment_print_summary(const assay_scaling_experiment *experimen
 
 /* ---- graphs to measure on ---- */
 
-/* Undirected: every edge stands there in both directions. */
+/* An undirected graph: `edges` contains every edge in both directions. */
 typedef struct assay_scaling_graph {
     int64_t num_nodes, num_edges, feature_dim;
     float *features; /* (num_nodes, feature_dim), standard normal */
     int64_t *edges;  /* (2, num_edges): sources, then targets */
 } assay_scaling_graph;
 
-/* One random graph for each size, with round(num_nodes x avg_degree / 2) undirected edges (at least
- * those of a tree, so that it is connected) and no loops; two nodes may be joined twice. The same
- * seed gives the same graphs, each independent of the others in the list. Release with
- * assay_scaling_graphs_free. */
+/* Generate one random graph for each size. A graph has round(num_nodes x avg_degree / 2) undirected
+ * edges, and at least the edges of a spanning tree, so that it is connected. It has no loops, but
+ * two nodes may be joined twice. The same seed gives the same graphs. A graph does not depend on
+ * the other sizes in the list. Release with assay_scaling_graphs_free. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_generate_scaling_graphs(
     const int64_t *num_nodes_list, size_t count, double avg_degree, int64_t feature_dim,
     uint64_t seed, assay_error *error, assay_scaling_graph **graphs);

@@ -11,15 +11,16 @@
  *     assay_monitor_free(monitor);
  *
  * Spans nest per thread and form a tree of operations. Each operation keeps count, sum, spread,
- * extremes and a sketch of its distribution good to 1 % at any quantile. A monitor's memory is
- * bounded: spans that find no room are counted as dropped, and the record says how many there were.
- * Monitors never print, exit, block or install signal handlers. A NULL or disabled monitor costs a
- * predictable branch.
+ * extremes and a sketch of its distribution, which gives any quantile to within 1 %. A monitor's
+ * memory is bounded: spans for which there is no room are counted as dropped, and the record says
+ * how many there were. Monitors never print, exit, block or install signal handlers. A NULL or
+ * disabled monitor costs a predictable branch.
  *
- * Threads: every call may be made from any thread, except that a span ends on the thread that began
- * it, and assay_monitor_free must not run at the same time as spans of the same monitor.
- * Fork: the child's first span gives the child a journal of its own. The parent's journal stays as
- * it was.
+ * Threads: every call may be made from any thread, with two exceptions. A span must end on the
+ * thread that began it, and assay_monitor_free must not run at the same time as spans of the same
+ * monitor.
+ * Fork: the child's first span gives the child a journal of its own. The parent's journal does not
+ * change.
  */
 #ifndef ASSAY_MONITOR_H
 #define ASSAY_MONITOR_H
@@ -42,16 +43,16 @@ typedef struct assay_record assay_record; /* record.h */
 struct assay_meter;                       /* meter.h */
 
 enum assay_monitor_memory {
-    /* The default. Resident memory is read at begin and end of a span, at most once per 10 ms and
-     * thread, and for the first span of each operation. Spans of 10 ms and longer all get their
-     * figure, which may include what the 10 ms before them changed. Of shorter spans some do, and
-     * only they are summed; the record says how many (rss_spans). */
+    /* The default. Resident memory is read at the begin and the end of spans, at most once in 10 ms
+     * on each thread, and for the first span of each operation. Every span of 15 ms or longer gets
+     * a figure, which may include changes of the 15 ms before it. Only some of the shorter spans
+     * get one. The sums contain the spans that got one; `rss_spans` of the record counts them. */
     ASSAY_MEMORY_SAMPLED = 0,
     ASSAY_MEMORY_RSS = 1,  /* resident memory at begin and end of every span; about 1 µs each */
     ASSAY_MEMORY_HEAP = 2, /* exact heap figures, if the heap interposer is loaded */
-    /* The kernel's peak of resident memory within every span; about 20 µs each. The peak is reset
-     * at each begin, which changes it for every reader. All threads share one peak, so use this for
-     * spans of one thread at a time. Implies ASSAY_MEMORY_RSS. */
+    /* The kernel's peak of resident memory within every span; about 20 µs each. Each begin resets
+     * the kernel's peak, which changes it for every other reader. All threads share one peak, so
+     * use this for spans of one thread at a time. Implies ASSAY_MEMORY_RSS. */
     ASSAY_MEMORY_PEAK = 4,
     ASSAY_MEMORY_OFF = 8 /* no resident memory unless another bit asks for it */
 };
@@ -61,12 +62,12 @@ typedef struct assay_monitor_options {
     size_t struct_size;
     bool disabled;            /* no span is recorded, nothing is allocated */
     const char *name;         /* of this monitor, shown in records; default: the program's name */
-    const char *journal_path; /* file to hold the journal; default: $ASSAY_JOURNAL_DIR decides, else
-                                 private */
-    bool private_journal;     /* never a file, whatever $ASSAY_JOURNAL_DIR says */
-    size_t journal_bytes;     /* the most room that operations may take, of all threads together;
-                                 default 256 MiB. Memory or disk is taken as it is needed. The room
-                                 that trace_events and samples ask for is not counted */
+    const char *journal_path; /* file for the journal; default: a file in $ASSAY_JOURNAL_DIR or, if
+                                 that is not set, private memory */
+    bool private_journal;     /* never use a file, even if $ASSAY_JOURNAL_DIR is set */
+    size_t journal_bytes;     /* the most room for operations, of all threads together; default
+                                 256 MiB. Memory or disk is taken as it is needed. The room for
+                                 trace_events and samples comes on top */
     unsigned memory;          /* bits of assay_monitor_memory */
     size_t trace_events;      /* size of the event ring of each thread; 0: no trace */
     size_t samples;           /* raw durations kept for each operation and thread; 0: none */
@@ -75,33 +76,37 @@ typedef struct assay_monitor_options {
 
 #define ASSAY_MONITOR_OPTIONS_INIT ASSAY_INIT(assay_monitor_options)
 
-/* NULL options are the defaults. A journal that is a file grows with what is measured; ASSAY_E_FULL
- * if the disk has no room even for its beginning. Caller frees. */
+/* Make a monitor. NULL options are the defaults. A journal in a file grows as spans are recorded.
+ * ASSAY_E_FULL if the disk has no room even for its beginning. assay_monitor_open() also describes
+ * a failure in `error`. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_new(const assay_monitor_options *options,
                                                         assay_monitor **monitor);
 ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_open(const assay_monitor_options *options,
                                                          assay_error *error,
                                                          assay_monitor **monitor);
 
-/* Close the journal (a file stays behind, marked closed) and free. NULL is accepted. */
+/* Close the journal and free the monitor. The file of a journal remains, marked as closed. NULL is
+ * accepted. */
 ASSAY_API void assay_monitor_free(assay_monitor *monitor);
 
 ASSAY_API bool assay_monitor_enabled(const assay_monitor *monitor);
 
-/* Forget all figures. An operation is in the record again after its next span, at its old place in
+/* Clear all figures. After its next span an operation is in the record again, at its old place in
  * the call tree. This call must not run at the same time as spans of this monitor. */
 ASSAY_API void assay_monitor_clear(assay_monitor *monitor);
 
-/* Let a meter (meter.h) enter what it reads: counter tracks ("cuda:0 power_watts"), and the energy
- * of operations while the meter was attached, which the record has as `energy_joules` with its
- * bounds. The energy is that of the whole machine while the operation ran; operations that run at
- * the same time on several threads each get all of it. NULL detaches the present meter, and so does
- * freeing either. ASSAY_E_STATE if the meter is attached to another monitor. A NULL or disabled
- * monitor takes no meter. */
+/* Attach a meter (meter.h). The monitor then records the readings of the meter as counters ("cuda:0
+ * power_watts") and the energy of operations, which a record contains as `energy_joules` with its
+ * bounds. The energy of an operation is that of the whole machine while the operation ran. If
+ * operations run at the same time on several threads, each gets all of the energy.
+ *
+ * A NULL meter detaches the present one. Freeing the monitor or the meter detaches it as well.
+ * ASSAY_E_STATE if the meter is attached to another monitor. With a NULL or disabled monitor the
+ * call does nothing. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_attach_meter(assay_monitor *monitor,
                                                                  struct assay_meter *meter);
 
-/* ---- What it measured ------------------------------------------------------------------------
+/* ---- The results -----------------------------------------------------------------------------
  *
  * These calls may be made at any time and from any thread, while spans go on. */
 
@@ -113,18 +118,18 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_record(assay_monitor *monito
 
 enum assay_summary_flags {
     ASSAY_SHOW_AGGREGATE = 1,  /* the AGGREGATE STATISTICS table too */
-    ASSAY_SHOW_BOTTLENECKS = 2 /* what stands out, and what to do about it */
+    ASSAY_SHOW_BOTTLENECKS = 2 /* bottlenecks, and what to do about them */
 };
 
-/* The PERFORMANCE SUMMARY of what was measured so far, as the report format "performance" shows it
- * (report.h). Nothing is printed for a NULL or disabled monitor or a NULL stream. */
+/* Print the PERFORMANCE SUMMARY of everything measured so far, as the report format "performance"
+ * shows it (report.h). Nothing is printed for a NULL or disabled monitor or a NULL stream. */
 ASSAY_API assay_status assay_monitor_print_summary(assay_monitor *monitor, FILE *stream,
                                                    unsigned flags);
 
-/* Time of all top-level spans, and of one operation wherever it ran (recursion counted once).
- * The reading is ASSAY_NOT_MEASURED for a NULL or disabled monitor and for an operation without
- * spans. Each call makes a snapshot, which takes well under a millisecond for a few hundred
- * operations. */
+/* The time of all top-level spans, and the time of one operation at all its places in the call tree
+ * (recursion is counted once). The reading is ASSAY_NOT_MEASURED for a NULL or disabled monitor and
+ * for an operation without spans. Each call makes a snapshot, which takes well under a millisecond
+ * for a few hundred operations. */
 ASSAY_API assay_reading assay_monitor_total_seconds(assay_monitor *monitor);
 ASSAY_API assay_reading assay_monitor_operation_seconds(assay_monitor *monitor, const char *name);
 

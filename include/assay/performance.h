@@ -31,11 +31,13 @@ typedef struct assay_performance {
     FILE *stream;
     uint64_t start_ns;
     assay_reading rss_bytes;
-    assay_reading gpu_bytes, gpu_peak_bytes; /* as assay_get_gpu_memory_usage() says them */
+    assay_reading gpu_bytes, gpu_peak_bytes; /* from assay_get_gpu_memory_usage() */
 } assay_performance;
 
+/* Begin a measurement. The name and the stream must stay valid until its end. */
 ASSAY_API assay_performance assay_performance_begin(const char *name, FILE *stream);
-/* Print the line and return the figures; `operation` is the name given to begin. */
+/* End the measurement, print the line and return the figures. Their `operation` is the name that
+ * was given to begin. */
 ASSAY_API assay_record_metric assay_performance_end(assay_performance *performance);
 
 static inline assay_performance *assay__performance_open(assay_performance *performance,
@@ -54,17 +56,17 @@ static inline void assay__performance_close(assay_performance *performance)
 #define ASSAY_TRACK_PERFORMANCE(name, stream)                                                      \
     ASSAY__BLOCK(assay_performance, assay__performance_close, assay__performance_open, name, stream)
 
-/* At the top of a function: measures until the function returns, and prints one line. */
+/* For the top of a function: measures until the function returns, and prints one line. */
 #define ASSAY_MONITOR_PERFORMANCE(name, stream)                                                    \
     ASSAY__GUARD(assay_performance, assay__performance_close, assay__performance_open, name, stream)
 
-/* Call the function, print the line, store the figures (`metric` may be NULL), and return what the
- * function returned. */
+/* Call the function, print the line and store the figures in `metric`, which may be NULL. Returns
+ * the result of the function. */
 ASSAY_API void *assay_track_performance(const char *name, FILE *stream, void *(*function)(void *),
                                         void *argument, assay_record_metric *metric);
 
-/* Print the line alone: "[Performance] critical_operation: 1.234s, CPU +250.5MB, GPU +512.0MB" and,
- * on a second line, the GPU's peak. */
+/* Print the line of a metric: "[Performance] critical_operation: 1.234s, CPU +250.5MB, GPU
+ * +512.0MB" and, on a second line, the GPU's peak. */
 ASSAY_API assay_status assay_performance_print(const assay_record_metric *metric, FILE *stream);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Profiling one model: how long its passes take, what memory they hold. Link assay-models.
+/* Profiling one model: how long its passes take and how much memory they use. Link assay-models.
  *
  *     assay_profile_target target = ASSAY_PROFILE_TARGET_INIT;
  *     target.model = model;
@@ -36,25 +36,27 @@ typedef struct assay_profile_target {
     size_t struct_size;
     assay_model *model;
     const assay_tensor *inputs; /* all inputs of its class, in the class's order */
-    const assay_tensor *target; /* NULL: no backward, no training */
+    const assay_tensor *target; /* NULL: no backward pass, no training */
     double learning_rate;       /* of training steps; default 1e-3 */
-    assay_loss loss;            /* between output and target; default the class's own */
-    assay_optimizer optimizer;  /* of training steps; default the class's own */
+    assay_loss loss;            /* between output and target; default: the class's own */
+    assay_optimizer optimizer;  /* of training steps; default: the class's own */
 } assay_profile_target;
 
 #define ASSAY_PROFILE_TARGET_INIT ASSAY_INIT(assay_profile_target)
 
-/* Time one pass. ASSAY_E_UNSUPPORTED, with the model's name in the error, where the class lacks the
- * function or the choice of a loss or an optimizer, or the target is missing. The model trains as
- * before afterwards. A training step is gradient and update: it changes the
- * parameters.
+/* Time one pass. A training step is gradient and update, so it changes the parameters. Afterwards
+ * the model has the loss and the optimizer that it had before. ASSAY_E_UNSUPPORTED, with the
+ * model's name in the error, if the class lacks the function, if it does not let you choose the
+ * loss or the optimizer, or if the target is missing.
  *
  * No class can run its backward pass alone. So forward and gradient (forward and backward together)
- * are timed in turns, and backward is the mean of the differences of each round, with the interval
- * of that mean: forward and backward add up to the gradient. There is no single run of a backward
- * pass: minimum and maximum are NaN, and deviation and percentiles are ASSAY_UNSUPPORTED.
+ * are timed in turns, and the time of backward is the mean of the differences in each round, with
+ * the interval of that mean. Forward and backward then add up to the gradient. No single backward
+ * pass is ever timed. So its minimum and maximum are NaN, and its deviation and percentiles are
+ * ASSAY_UNSUPPORTED.
  *
- * `options->sample` receives what was timed: "forward", "gradient", "training_step". */
+ * `options->sample` receives the times under the names "forward", "gradient" and
+ * "training_step". */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_forward(const assay_profile_target *target,
                                                             const assay_sampling_options *options,
                                                             assay_error *error,
@@ -68,7 +70,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_profile_training_step(
     assay_timing *timing);
 
 typedef struct assay_pass_profile {
-    assay_timing forward, backward, training_step; /* count 0: the class has none */
+    assay_timing forward, backward, training_step; /* count 0: the class has no such pass */
 } assay_pass_profile;
 
 /* Time every pass that the class has, in turns. */
@@ -77,8 +79,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_profile_all(const assay_profile_targ
                                                         assay_error *error,
                                                         assay_pass_profile *profile);
 
-/* "10.50 ± 1.20 ms (min 9.80, max 14.10, 100 runs)" without a newline; figures that the timing
- * lacks are left out. */
+/* Print "10.50 ± 1.20 ms (min 9.80, max 14.10, 100 runs)" without a newline. Figures that the
+ * timing lacks are left out. */
 ASSAY_API void assay_runtime_stats_print(const assay_timing *timing, FILE *stream);
 
 /* ---- models to benchmark and compare ---- */
@@ -89,9 +91,10 @@ typedef enum assay_model_pass {
     ASSAY_PASS_TRAINING_STEP
 } assay_model_pass;
 
-/* A pass of a model as a subject of assay_sampling_run(): two of them are compared like any other
- * two. The target must outlive the sampling. ASSAY_E_UNSUPPORTED, naming the model, where its class
- * or the target lacks what the pass needs. Start `subject` from ASSAY_SUBJECT_INIT. */
+/* Make a pass of a model a subject of assay_sampling_run(), so that passes can be compared like any
+ * other subjects. The target must outlive the sampling. Start `subject` from ASSAY_SUBJECT_INIT.
+ * ASSAY_E_UNSUPPORTED if the class or the target lacks something that the pass needs; the error
+ * names the model. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_subject(const assay_profile_target *target,
                                                             assay_model_pass pass, const char *name,
                                                             assay_error *error,
@@ -106,33 +109,34 @@ typedef struct assay_memory_stats {
     const char *device;            /* "cpu" */
 } assay_memory_stats;
 
-/* Restart the peak from what is resident now. This changes the kernel's figure of the process
+/* Reset the peak to the present resident memory. This changes the kernel's figure of the process
  * (VmHWM) for every reader. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_reset_memory_stats(void);
 ASSAY_API assay_reading assay_get_peak_memory(void); /* bytes */
 
-/* Reset the peak where the kernel allows it, call the function, and read the memory. Returns what
- * the function returned. */
+/* Reset the peak if the kernel allows it, call the function, and read the memory. Returns the
+ * status of the function. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_memory_usage(assay_function function,
                                                                  void *argument,
                                                                  assay_memory_stats *stats);
 
-/* The memory of the process around one pass of the model, as profile_memory_usage gives it. */
+/* Measure the memory of the process in one pass of the model, as assay_profile_memory_usage()
+ * does. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_pass_memory(const assay_profile_target *target,
                                                                 assay_model_pass pass,
                                                                 assay_error *error,
                                                                 assay_memory_stats *stats);
 
-/* Bytes a model holds by use, after forward, backward and an update. ASSAY_E_UNSUPPORTED for a
- * class that does not account for its memory. */
+/* The memory in bytes that a model uses after forward, backward and an update, by purpose.
+ * ASSAY_E_UNSUPPORTED for a class that does not report its memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_get_memory_breakdown(const assay_profile_target *target,
                                                                  assay_error *error,
                                                                  assay_model_memory *breakdown);
 
-/* ---- the state a profile is taken in ---- */
+/* ---- the state of the model during a profile ---- */
 
-/* Put the model into evaluation mode (no dropout) between begin and end. End restores the mode from
- * before; a class cannot be asked for its mode, so the caller passes it to begin.
+/* Put the model into evaluation mode (no dropout) between begin and end. End restores the previous
+ * mode. A model cannot be asked for its mode, so the caller passes the present mode to begin.
  *
  *     assay_profiling_context context = assay_profiling_begin(model, false);
  *     ...
@@ -149,9 +153,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_get_memory_breakdown(const assay_pro
  */
 typedef struct assay_profiling_options {
     size_t struct_size;
-    bool keep_mode;    /* leave training mode on if it is; else the model is put into evaluation */
-    bool keep_dropout; /* in training mode; else dropout is off */
-    bool seeded;       /* dropout draws from `seed`, from its first mask on */
+    bool keep_mode;    /* keep the mode that the model is in; otherwise it is evaluation mode */
+    bool keep_dropout; /* keep dropout in training mode; otherwise it is switched off */
+    bool seeded;       /* dropout draws its masks from `seed`, starting with the first */
     uint64_t seed;
 } assay_profiling_options;
 

@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Why a figure is missing: code, and the word shown in JSON and by `assay doctor`. */
+/* Whether a figure is known, and if not, why: the code, and the text shown in JSON and by `assay
+ * doctor`. */
 #define ASSAY_VALIDITY_LIST(X)                                                                     \
     X(ASSAY_VALID, "valid")                                                                        \
     X(ASSAY_NOT_MEASURED, "not measured")                                                          \

@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Start of every item: nothing counted, every reading ASSAY_NOT_MEASURED, an operation at the top.
- * (A zeroed item claims valid readings of 0.) */
+/* Initialise an item: counts are 0, readings are ASSAY_NOT_MEASURED, an operation is at the top.
+ * Call this before you fill an item. (In an item that is all zero, every reading is a valid 0.) */
 ASSAY_API void assay_record_operation_init(assay_record_operation *item);
 ASSAY_API void assay_record_metric_init(assay_record_metric *item);
 ASSAY_API void assay_record_subject_init(assay_record_subject *item);
@@ -33,16 +33,18 @@ ASSAY_API void assay_record_scaling_init(assay_record_scaling *item);
 ASSAY_API void assay_record_device_init(assay_record_device *item);
 ASSAY_API void assay_record_member_init(assay_record_member *item);
 
-/* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
- */
+/* Allocate zeroed memory that lives as long as the record, for the arrays of its items. NULL when
+ * out of memory. */
 ASSAY_API void *assay_record_allocate(assay_record *record, size_t count, size_t size);
-/* A copy of text, made printable and cut with "..." beyond ASSAY_RECORD_MAX_TEXT bytes (the longest
- * argument Linux passes to a program); NULL for NULL or when out of memory. */
+/* Copy a text into the record and make it printable. A text longer than ASSAY_RECORD_MAX_TEXT bytes
+ * (the longest argument that Linux passes to a program) is cut and ends in "...". NULL for NULL, or
+ * when out of memory. */
 enum { ASSAY_RECORD_MAX_TEXT = 128 * 1024 };
 ASSAY_API const char *assay_record_text(assay_record *record, const char *text);
 
-/* Append to one of the arrays above (amortised; at most ASSAY_RECORD_MAX_ITEMS each). The item is
- * copied; its strings must already belong to the record. */
+/* Append an item to an array of the record. An array has at most ASSAY_RECORD_MAX_ITEMS items, and
+ * grows in steps, so that appending is cheap. The item is copied; its strings must already belong
+ * to the record. */
 enum { ASSAY_RECORD_MAX_ITEMS = 1 << 24 };
 ASSAY_API ASSAY_MUST_USE assay_status
 assay_record_add_operation(assay_record *record, const assay_record_operation *item);
@@ -68,19 +70,20 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_device(assay_record *reco
                                                               const assay_record_device *item);
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_process(assay_record *record,
                                                                const assay_record_member *item);
-/* `value` NULL with the reason in `validity`; both strings are copied. A key that is already there
- * is replaced in its place; "unavailable" is taken (ASSAY_E_ARGUMENT). */
+/* Add a fact to the description of the machine. If the value is not known, pass NULL and the reason
+ * in `validity`. Both strings are copied. A key that exists keeps its place and gets the new value.
+ * ASSAY_E_ARGUMENT for the key "unavailable", which is reserved. */
 enum { ASSAY_RECORD_MAX_FACTS = 1024 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_machine(assay_record *record,
                                                                const char *key, const char *value,
                                                                assay_validity validity);
 
-/* The same for what a study was asked for; its value is known. */
+/* The same for the settings of a study, whose values are always known. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_setting(assay_record *record,
                                                                const char *key, const char *value);
 
-/* The same for the parameters of a subject that is, or will be, the record's; `subject` gets a new
- * array each time, so add them before copies of it are made. */
+/* The same for the parameters of a subject that belongs, or will belong, to the record. Each call
+ * gives `subject` a new array, so add all parameters before you copy the subject. */
 enum { ASSAY_RECORD_MAX_PARAMETERS = 64 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_parameter(assay_record *record,
                                                                  assay_record_subject *subject,

@@ -8,23 +8,25 @@
  * to save, and a list of formats. The JSON of the record itself is assay_record_save() (record.h).
  *
  * For people, 80 columns wide ("performance", "aggregate" and "summary": 90):
- *   text         what fits the record: "bench", "run" or "journal"; of a record with subjects and
- *                spans, "bench" and then the spans
- *   run          what ran, how it ended and what it took, then the call tree if there are spans
+ *   text         the format that fits the record: "bench", "run" or "journal"; for a record with
+ *                subjects and spans, "bench" and then the spans
+ *   run          the command, how it ended and what it used, then the call tree if there are spans
  *   tree         count, total, self, mean, p50 and p99 of every operation, below the operation it
- *                ran in, the most expensive first; then spans still open and what was lost
+ *                ran in, the most expensive first; then spans that are still open and the number of
+ *                spans and events that were lost
  *   journal      threads, call tree, spans recorded one by one, counters
  *   bench        each subject with interval, spread, cost, how many samples count and why sampling
  *                stopped, then the comparisons
- *   comparisons  what besides the code differs, then ratio, interval and verdict of every
- *                comparison, the reason of an inconclusive one, the rule, and what was not compared
+ *   comparisons  differences other than the code, then ratio, interval and verdict of every
+ *                comparison, the reason of an inconclusive one, the rule, and the subjects that
+ *                were not compared
  *   scaling      mean, deviation, extremes and number of runs of subjects that differ in one
  *                parameter: one row for each size
- *   performance  PERFORMANCE SUMMARY: time, resident memory gained, GPU memory gained and peak of
- *                spans recorded one by one and of aggregated operations; what ran inside another
- *                stands indented below it and is not added to TOTAL again
- *   aggregate    AGGREGATE STATISTICS: count, total, mean, min and max, one row for each name
- *                wherever it ran; recursion is counted once in the total
+ *   performance  PERFORMANCE SUMMARY: time, growth of resident memory, and growth and peak of GPU
+ *                memory, of spans recorded one by one and of aggregated operations; an operation
+ *                that ran inside another one is indented below it and not added to TOTAL again
+ *   aggregate    AGGREGATE STATISTICS: count, total, mean, min and max, one row for each name, over
+ *                all its places in the call tree; recursion is counted once in the total
  *   summary      the last two, one below the other
  *   advice       bottlenecks among the spans, and what to do about them (bottleneck.h)
  *
@@ -35,11 +37,11 @@
  *   google-benchmark, hyperfine, pyperf, bencher, github-action-benchmark, csv, csv-samples,
  *   csv-spans, markdown, sql
  *
- * Tables have fixed widths. A name too long for its column stands on a line of its own above its
- * figures; a time that would round to 0.000 is shown as 2.1e-05; a figure that was not measured is
- * "n/a". MB are 2^20 bytes. Names are unique within a document for other tools: a subject with the
- * name of an earlier one gets its parameters, its origin or a number behind it. Numbers read back
- * to the same double, whatever the locale; JSON never holds NaN.
+ * Tables have fixed widths. A name that is too long for its column is on a line of its own above
+ * its figures. A time that would round to 0.000 is shown as 2.1e-05. A figure that was not measured
+ * is "n/a". One MB is 2^20 bytes. Names are unique within a document for other tools: if a subject
+ * has the name of an earlier one, its parameters, its origin or a number are added to the name.
+ * Numbers can be read back to the same double in every locale. JSON never contains NaN.
  *
  * Threads: a report reads its records without locks; one thread at a time.
  */
@@ -63,19 +65,21 @@ extern "C" {
 ASSAY_API assay_status assay_report_print(const assay_record *record, const char *format,
                                           FILE *stream, assay_error *error);
 
-/* Several records one below the other, each under its title (`titles` NULL: no titles). The
- * explanation below the verdicts is printed once. A document for other tools holds all records and
- * has no titles. A trace shows one record only (ASSAY_E_ARGUMENT). */
+/* Print several records one below the other, each under its title. Pass NULL for no titles. The
+ * explanation below the verdicts is printed once. A document for other tools contains all records
+ * and has no titles. ASSAY_E_ARGUMENT for a trace of several records. */
 ASSAY_API assay_status assay_reports_print(const assay_record *const *records,
                                            const char *const *titles, size_t count,
                                            const char *format, FILE *stream, assay_error *error);
 
-/* One record into a file, which appears complete or not at all ("-": append to standard output). */
+/* Save a report of one record to a file. The file appears complete or not at all. The path "-"
+ * appends to standard output. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_save(const assay_record *record,
                                                         const char *format, const char *path,
                                                         assay_error *error);
 
-/* Several records into one file, as assay_reports_print() prints them without titles. */
+/* Save a report of several records to one file, as assay_reports_print() prints it without
+ * titles. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_reports_save(const assay_record *const *records,
                                                          size_t count, const char *format,
                                                          const char *path, assay_error *error);
@@ -94,8 +98,9 @@ ASSAY_API const assay_report_format *assay_report_formats(size_t *count);
  * the stream once at the end. */
 typedef assay_status (*assay_file_printer)(const void *subject, FILE *stream, assay_error *error);
 
-/* Replace `path` by what `print` writes ("-": append to standard output). The file is written under
- * a temporary name and renamed when everything succeeded; after a failure `path` is as it was. */
+/* Replace the file `path` by the output of `print`. The path "-" appends to standard output. The
+ * file is written under a temporary name and renamed when everything has succeeded. After a failure
+ * `path` is unchanged. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_file_save(const char *path, assay_file_printer print,
                                                       const void *subject, assay_error *error);
 

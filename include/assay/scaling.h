@@ -1,4 +1,4 @@
-/* Scaling runs: something measured at several sizes, and how its time grows.
+/* Scaling runs: measure a function at several sizes, and find out how its time grows.
  *
  *     static assay_status make_graph(void *context, double size, void **graph);
  *     static assay_status forward(void *context, void *graph, double size, uint64_t iterations);
@@ -16,9 +16,9 @@
  *     assay_scaling_free(scaling);
  *
  * A run goes through all sizes several times (`passes`), each time in another order and with a new
- * instance for each size, so that a slow minute of the machine shows as noise and not as growth.
- * Within a pass, assay_sampling_run() samples each size and leaves out the warm-up. The growth is
- * fitted to one value for each size and pass, the median of its samples (growth.h).
+ * instance for each size. So a slow minute of the machine becomes noise and does not look like
+ * growth. Within a pass, assay_sampling_run() samples each size and leaves out the warm-up. The
+ * growth is fitted to one value for each size and pass, the median of its samples (growth.h).
  *
  * Threads: the callbacks run in the calling thread.
  */
@@ -43,7 +43,7 @@ extern "C" {
 typedef struct assay_scaling_subject {
     size_t struct_size;    /* set by the caller */
     const char *name;      /* in the record */
-    const char *parameter; /* what the size is called; NULL: "n" */
+    const char *parameter; /* name of the size; NULL: "n" */
     void *context;         /* handed to every callback */
 
     /* Make the instance that is measured at one size, outside the timing. Optional: without it,
@@ -60,9 +60,9 @@ typedef struct assay_scaling_subject {
 typedef struct assay_scaling_options {
     size_t struct_size;
     size_t passes;            /* over all sizes; default 3 */
-    double budget_seconds;    /* of sampling, all sizes and passes; default 10 */
+    double budget_seconds;    /* of sampling, for all sizes and passes; default 10 */
     double precision;         /* of each size in each pass; default 0.02 */
-    size_t max_rounds;        /* samples of each size in each pass; default: as sampling.h */
+    size_t max_rounds;        /* samples of each size in each pass; default: as in sampling.h */
     uint64_t seed;            /* of the order */
     const assay_clock *clock; /* NULL: the default */
     /* Called before each measurement; `done` of `total` measurements are over. */
@@ -79,15 +79,15 @@ typedef struct assay_scaling {
     size_t count;
     double *parameter_values;    /* the sizes, in the order given */
     assay_timing *runtime_stats; /* of one iteration, at each size */
-    /* One subject for each size, whose parameter is the size; the growth; and the series
-     * "median_seconds" along the parameter, to which the growth was fitted. */
+    /* The record has one subject for each size, whose parameter is the size; the growth; and the
+     * series "median_seconds" along the parameter, to which the growth was fitted. */
     assay_record *record;
     assay_growth *growth;
 } assay_scaling;
 
 /* Measure at `count` different sizes, each finite and above zero. ASSAY_E_ARGUMENT for sizes, a
- * subject or options that make no sense; ASSAY_E_DATA when a size takes no measurable time. Free
- * with assay_scaling_free. */
+ * subject or options that make no sense; ASSAY_E_DATA if the time at a size is too short to
+ * measure. Free the result with assay_scaling_free. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_run(const assay_scaling_subject *subject,
                                                         const double *sizes, size_t count,
                                                         const assay_scaling_options *options,

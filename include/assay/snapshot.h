@@ -1,8 +1,9 @@
-/* Snapshots: journals into a run record.
+/* Snapshots: turn journals into a run record.
  *
- * A journal can be read at any moment: while its process runs, after it ended, after it was killed.
- * Reading never stops or disturbs the writer. Several journals (forked workers, several monitors)
- * merge into one record: operations of the same name at the same place of the call tree become one.
+ * A journal can be read at any time: while its process runs, after it ended, and after it was
+ * killed. Reading never stops or disturbs the writer. Several journals (of forked workers or
+ * several monitors) are merged into one record: operations of the same name at the same place of
+ * the call tree become one operation.
  *
  *     assay_record *record = NULL;
  *     assay_error error;
@@ -32,23 +33,23 @@ typedef struct assay_snapshot_options {
 
 #define ASSAY_SNAPSHOT_OPTIONS_INIT ASSAY_INIT(assay_snapshot_options)
 
-/* One journal. Fails with ASSAY_E_NOT_FOUND, ASSAY_E_FORMAT, ASSAY_E_VERSION or ASSAY_E_TRUNCATED
- * when it cannot be read; the message names the file. */
+/* Make a record of one journal. Fails with ASSAY_E_NOT_FOUND, ASSAY_E_FORMAT, ASSAY_E_VERSION or
+ * ASSAY_E_TRUNCATED if it cannot be read; the message names the file. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_snapshot_file(const char *journal_path,
                                                           assay_error *error,
                                                           assay_record **record);
 
-/* Every *.assay file of a directory, merged. Journals that cannot be read are counted in the
- * record's integrity section and the first such failure is left in `error` (with ASSAY_OK returned
- * if any other could be read). A directory without journals is ASSAY_E_NOT_FOUND. */
+/* Make a record of all *.assay files of a directory. Journals that cannot be read are counted in
+ * the record's integrity section, and `error` describes the first of them. The call still returns
+ * ASSAY_OK if another journal could be read. ASSAY_E_NOT_FOUND for a directory without journals. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_snapshot_directory(const char *directory,
                                                                assay_error *error,
                                                                assay_record **record);
 
-/* Several journals, merged. A path may also name a directory, which stands for its *.assay files. A
- * directory without journals adds nothing: that is ASSAY_E_NOT_FOUND only where no path names a
- * journal at all. What cannot be read is counted and told as above. NULL options are the defaults.
- */
+/* Make a record of several journals. A path may also be that of a directory, which stands for its
+ * *.assay files. A directory without journals adds nothing. ASSAY_E_NOT_FOUND only if no path leads
+ * to a journal. Journals that cannot be read are counted and reported as above. NULL options are
+ * the defaults. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_snapshot_files(const char *const *paths, size_t count,
                                                            const assay_snapshot_options *options,
                                                            assay_error *error,

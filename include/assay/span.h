@@ -8,17 +8,19 @@
  *     assay_span span = assay_monitor_begin(monitor, name);    a name made at run time
  *     assay_span_end(span);
  *
- * Cost: two counter readings and about twenty plain instructions; no lock, no allocation, no system
- * call, no shared cache line (bench/span_cost.c holds it to 1.2 times the counter readings alone).
- * The first span of an operation on a thread takes a slow path that finds room for it. So does a
- * span every 10 ms, whose resident memory is read (assay_monitor_memory in monitor.h).
+ * Cost: a span costs two counter readings and about twenty plain instructions. It takes no lock,
+ * allocates nothing, makes no system call and writes no shared cache line. (bench/span_cost.c
+ * checks that it costs at most 1.2 times the counter readings alone.) The first span of an
+ * operation on a thread takes a slow path that makes room for the operation. So does a span about
+ * every 10 ms, whose resident memory is read (assay_monitor_memory in monitor.h).
  *
- * A monitor that is NULL makes all of these free no-ops. A span ends on the thread that began it;
- * an end that does not match is counted in the record's integrity section and changes nothing else.
- * A block that is left by longjmp is counted as abandoned when the next block begins. Spans may be
- * in signal handlers: one that interrupts another's begin or end is refused and counted as dropped.
- * Only the first span of an operation on a thread must not be in a handler, since it allocates
- * memory.
+ * With a NULL monitor all of these do nothing. A span must end on the thread that began it. An end
+ * that does not match a begin is counted in the record's integrity section and changes nothing
+ * else. A block that is left by longjmp is counted as abandoned when the next block begins.
+ *
+ * Spans may be in signal handlers. A span of a handler that interrupts the begin or the end of
+ * another span is refused and counted as dropped. Only the first span of an operation on a thread
+ * must not be in a handler, because it allocates memory.
  */
 #ifndef ASSAY_SPAN_H
 #define ASSAY_SPAN_H
@@ -41,11 +43,11 @@ extern "C" {
 #define ASSAY__LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define ASSAY__UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* Left to itself, the compiler would not inline the end of a span, because it is long. A call would
- * move the span from registers into memory. */
+/* Forces inlining. Without it the compiler would not inline the end of a span, because it is long.
+ * A call would move the span from registers into memory. */
 #define ASSAY__HOT                 static inline __attribute__((always_inline))
 
-/* Call through the global offset table instead of a stub that does so. */
+/* Call directly through the global offset table, and not through a stub. */
 #if __has_attribute(noplt)
 #define ASSAY__DIRECT_CALL __attribute__((noplt))
 #else
@@ -54,8 +56,8 @@ extern "C" {
 
 struct assay_monitor;
 
-/* A call site: a place in the program where spans begin. Its id is unique in the process and never
- * reused. */
+/* A call site: a position in the code of a program where spans begin. Its id is unique in the
+ * process and never reused. */
 typedef struct assay_site {
     const char *name;
     uint32_t id; /* 0 until first used */
@@ -68,34 +70,35 @@ enum { ASSAY_SITE_METRIC = 1 };
 typedef struct assay_span {
     assay__frame *frame; /* NULL: nothing is recorded */
     struct assay_monitor *monitor;
-    uint64_t start; /* ticks; tells this span from a later one in the same frame */
+    uint64_t start; /* ticks; distinguishes this span from a later one in the same frame */
 } assay_span;
 
-/* The lane this thread wrote last. Monitors are told apart by id, which is never reused, so a stale
- * entry of a freed monitor can never match and its lane is never followed. */
+/* The lane that this thread wrote last. Monitors are identified by an id that is never reused. So
+ * an old entry of a freed monitor can never match, and its lane is never used. */
 typedef struct assay__thread_state {
-    uint64_t monitor_id; /* ASSAY__NO_MONITOR: none, or one whose spans take the slow path */
+    uint64_t monitor_id; /* ASSAY__NO_MONITOR: none, or a monitor whose spans take the slow path */
     assay__lane *lane;
     struct assay__thread_lanes *lanes; /* private */
 } assay__thread_state;
 
-/* Ids that no enabled monitor has. The id 0 is free as well: a monitor shows it in a forked child
- * until the child has a journal of its own. */
+/* Ids that no enabled monitor has. No monitor is given the id 0 either: a monitor has it in a
+ * forked child until the child has a journal of its own. */
 #define ASSAY__NO_MONITOR       UINT64_MAX
 #define ASSAY__DISABLED_MONITOR (UINT64_MAX - 1)
-#define ASSAY__BUSY_THREAD      (UINT64_MAX - 2) /* of a thread: it is in a slow path */
+#define ASSAY__BUSY_THREAD      (UINT64_MAX - 2) /* of a thread that is in a slow path */
 
 extern ASSAY_API __thread assay__thread_state assay__thread
     __attribute__((tls_model("initial-exec")));
 
-/* The visible head of a monitor. In a forked child the kernel wipes it to 0, which sends the next
- * span down the slow path to give the child a journal of its own. */
+/* The part of a monitor that inlined code reads. In a forked child the kernel sets it to 0. So the
+ * next span takes the slow path, which gives the child a journal of its own. */
 typedef struct assay__monitor_head {
     uint64_t id;
-    uint64_t rebuilding; /* a thread of the child is giving it a journal */
+    uint64_t rebuilding; /* a thread of the child is making its journal */
 } assay__monitor_head;
 
-/* Their arguments and results are single words, so that a span stays in registers. */
+/* The slow paths. Their arguments and results are single words, so that a span stays in
+ * registers. */
 ASSAY_API assay__frame *assay__span_begin_slow(struct assay_monitor *monitor, assay_site *site,
                                                uintptr_t stack);
 ASSAY_API uint64_t assay__span_end_slow(struct assay_monitor *monitor, assay__frame *frame,
@@ -103,36 +106,36 @@ ASSAY_API uint64_t assay__span_end_slow(struct assay_monitor *monitor, assay__fr
 ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assay__frame *frame,
                                                          uint64_t now);
 
-/* Begin an aggregated span under a name made at run time. The monitor copies the name once. This
- * call also hashes the text, which a literal name does not need. When the journal has no room for
- * another operation, the spans of new ones are gathered under "(other)"; known ones go on as
- * before. */
+/* Begin an aggregated span with a name that was made at run time. The monitor copies the name once.
+ * This call costs more than a block with a literal name, because it hashes the text. When the
+ * journal has no room for another operation, the spans of new operations are gathered under
+ * "(other)"; those of known operations are recorded as before. */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
-/* Begin a span that is recorded on its own, with its memory. */
+/* Begin a span that is recorded individually, with its memory. */
 ASSAY_API assay_span assay_monitor_begin_metric(struct assay_monitor *monitor, const char *name);
 
-/* End a span and return its duration; 0 for a span that was not recorded. */
+/* End a span and return its duration in nanoseconds; 0 for a span that was not recorded. */
 ASSAY_API uint64_t assay_span_end_ns(assay_span span);
 
-/* Enter a duration that was measured elsewhere or that completed late, as a child of this thread's
- * open span. */
+/* Record a duration that was measured elsewhere or that completed late, as a child of this thread's
+ * innermost open span. */
 ASSAY_API void assay_monitor_add(struct assay_monitor *monitor, const char *name,
                                  uint64_t duration_ns);
 
-/* Enter the current value of something that is followed over time: a loss, a queue length. Values
- * that are not finite are dropped. */
+/* Record the current value of a counter, which is followed over time: a loss, a queue length.
+ * Values that are not finite are ignored. */
 ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *name, double value);
 
-/* The lowest bits of a frame's address mark a span whose end takes the slow path: one recorded on
- * its own, or one whose begin read resident memory, so that its end reads it too. Frames are 8-byte
- * aligned, so the bits are free, and a marked address is never the top.
- */
+/* The lowest bits of a frame's address mark a span whose end takes the slow path. Either the span
+ * is recorded individually, or its begin read resident memory, so that its end must read it, too.
+ * Frames are aligned to 8 bytes, so these bits are free, and a marked address never equals the
+ * lane's top. */
 #define ASSAY__METRIC_BIT ((uintptr_t)1)
 #define ASSAY__MEMORY_BIT ((uintptr_t)2)
 
-/* A span that is not a block has no stack address. A span of a binding (binding.h) has no address
- * of a frame to mark either, so it stores this value as its stack if its begin read resident
+/* A span that is not a block has no stack address. A span of a binding (binding.h) has no frame
+ * address to mark either. So its frame stores this value as its stack if its begin read resident
  * memory. */
 #define ASSAY__READ_STACK ((uintptr_t)1)
 
@@ -154,8 +157,8 @@ static inline uint64_t assay__ticks(void)
 #endif
 }
 
-/* Add to a field that only this thread writes and others may read at any time. One instruction
- * where the processor has one, so no interruption leaves it half done. */
+/* Add to a field that only this thread writes and other threads may read at any time. This is one
+ * instruction if the processor has one, so that no interruption can leave it half done. */
 static inline void assay__publish_add(uint64_t *field, uint64_t value)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -165,14 +168,15 @@ static inline void assay__publish_add(uint64_t *field, uint64_t value)
 #endif
 }
 
-/* Where the frame of the calling function is: tells blocks that were left by longjmp from those
- * that are open. One instruction, as this address is the stack pointer and a constant. */
+/* The address of the calling function's stack frame. It distinguishes blocks that were left by
+ * longjmp from open ones. It takes one instruction, because it is the stack pointer plus a
+ * constant. */
 ASSAY__HOT uintptr_t assay__stack(void)
 {
     return (uintptr_t)__builtin_dwarf_cfa();
 }
 
-/* Hide what follows from the spans of signal handlers: see `top` of the lane. */
+/* Close the lane to the spans of signal handlers while it changes (see `top` of the lane). */
 ASSAY__HOT void assay__lane_lock(assay__lane *lane)
 {
     __atomic_store_n(&lane->top, (assay__frame *)(void *)lane, __ATOMIC_RELAXED);
@@ -189,8 +193,8 @@ static inline void assay__publish_double(double *field, double value)
 #endif
 }
 
-/* Copy a branch, in one piece where the processor can. Readers copy it with the frame and do not
- * look at it. */
+/* Copy a branch, in one piece if the processor can. Readers copy it together with the frame, but do
+ * not use it. */
 ASSAY__HOT void assay__publish_branch(assay__branch *to, const assay__branch *from)
 {
 #if !defined(__SANITIZE_THREAD__)
@@ -208,8 +212,9 @@ static inline uint64_t assay__monitor_id(const struct assay_monitor *monitor)
                            __ATOMIC_RELAXED);
 }
 
-/* The lane is loaded before the id is compared: a signal handler that measures with another monitor
- * changes both, and its lane must not be taken for the one of this monitor. */
+/* The lane that this thread wrote last. It is loaded before the id is compared, because a signal
+ * handler that measures with another monitor changes both. The lane of that monitor must not be
+ * taken for the lane of this one. */
 ASSAY__HOT assay__lane *assay__lane_of_last_span(void)
 {
     assay__lane *lane = __atomic_load_n(&assay__thread.lane, __ATOMIC_RELAXED);
@@ -217,8 +222,9 @@ ASSAY__HOT assay__lane *assay__lane_of_last_span(void)
     return lane;
 }
 
-/* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
- * of three words would go through memory. `stack` is that of a block of C, or 0. */
+/* Begin a span in `span`, and return `span`. The members are stored one by one, because a struct of
+ * three words that is copied as a whole would go through memory. `stack` is the stack frame of a
+ * block of C, or 0. */
 ASSAY__HOT assay_span *assay__span_begin_at(assay_span *span, struct assay_monitor *monitor,
                                             assay_site *site, uintptr_t stack)
 {
@@ -265,7 +271,7 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
 }
 
 /* The place of a duration in the buckets of its node: its binary exponent, and the six bits behind
- * its first one. A zero counts as one tick. */
+ * its highest set bit. A duration of zero counts as one tick. */
 ASSAY__HOT uint32_t assay__exponent(uint64_t duration)
 {
     return 63 ^ (uint32_t)__builtin_clzll(duration | 1);
@@ -289,9 +295,9 @@ ASSAY__HOT assay__figures assay__figures_of(const assay__node *node)
     return figures;
 }
 
-/* Enter a duration into a node's statistics, which `figures` then holds. Returns 0 if that needs
- * the slow path: a new extreme, a bucket page that does not exist yet, a clock that went backwards.
- */
+/* Enter a duration into a node's statistics; `figures` receives the new statistics. Returns 0 if
+ * this needs the slow path: for a new extreme, for a bucket page that does not exist yet, or if the
+ * clock went backwards. */
 ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration, assay__figures *figures)
 {
     const uint32_t exponent = assay__exponent(duration);
@@ -310,8 +316,9 @@ ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration, assay__f
     return 1;
 }
 
-/* Put a span that just ended into the lane's slot, whose span must be entered. The slot counts for
- * nothing until the last store; then the span is complete: whatever happens, it is counted once. */
+/* Put a span that just ended into the lane's slot. The previous span of the slot must have been
+ * entered before. The slot counts for nothing until the last store. After it the span is complete,
+ * and is counted once whatever happens. */
 ASSAY__HOT void assay__pending_put(assay__pending *slot, assay__node *node, uint64_t duration,
                                    const assay__figures *before)
 {
@@ -323,9 +330,9 @@ ASSAY__HOT void assay__pending_put(assay__pending *slot, assay__node *node, uint
     __atomic_store_n(&slot->count, before->count, __ATOMIC_RELEASE);
 }
 
-/* Enter the slot's span into its node and read the figures of the node whose span comes next; 0 if
- * that needs the slow path. If both are the same node, its figures stay in registers, because a
- * load that waits for the store before it costs a twentieth of a span. */
+/* Enter the slot's span into its node, and read the figures of `next`, the node of the span that
+ * just ended. Returns 0 if this needs the slow path. If both are the same node, its figures stay in
+ * registers, because a load that waits for the store before it costs a twentieth of a span. */
 ASSAY__HOT int assay__pending_enter(const assay__pending *slot, const assay__node *next,
                                     assay__figures *figures)
 {
@@ -364,7 +371,8 @@ ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *
     assay__span_end_slow(monitor, frame, start, now);
 }
 
-/* End a span. An already ended or foreign span is counted, never followed. */
+/* End a span. The end of a span that has already ended, or of one of another thread, is counted and
+ * otherwise ignored. */
 static inline void assay_span_end(assay_span span)
 {
     assay__span_finish(span.monitor, span.frame, span.start);
@@ -379,16 +387,16 @@ ASSAY__HOT void assay__span_close(assay_span *span)
 #define ASSAY__JOIN(left, right)  ASSAY__JOIN_(left, right)
 #define ASSAY__CLEANUP(function)  __attribute__((cleanup(function)))
 
-/* A static site for a literal name, made where the macro stands. */
+/* A static call site with a literal name, at the position of the macro. */
 #define ASSAY__SITE(name_, flags_)                                                                 \
     (__extension__({                                                                               \
         static assay_site assay__site_ = {"" name_, 0, flags_};                                    \
         &assay__site_;                                                                             \
     }))
 
-/* A value that is closed when the block behind it is left, by return and goto too; break and
- * continue leave the block. `opener` is called with the value's address and the other arguments,
- * and returns the address. Every block macro of assay is this one. */
+/* Opens a value for the block behind the macro, and closes it when the block is left, also by
+ * return and goto. break and continue leave the block. `opener` is called with the value's address
+ * and the other arguments, and returns the address. All block macros of assay use this one. */
 #define ASSAY__BLOCK(type, close, opener, ...)                                                     \
     ASSAY__BLOCK_(type, close, opener, ASSAY__JOIN(assay__open_, __COUNTER__),                     \
                   ASSAY__JOIN(assay__once_, __COUNTER__), __VA_ARGS__)
@@ -396,13 +404,14 @@ ASSAY__HOT void assay__span_close(assay_span *span)
     for (type open ASSAY__CLEANUP(close), *once = opener(&open, __VA_ARGS__); once != NULL;        \
          once = NULL)
 
-/* A value that is closed at the end of the enclosing scope. */
+/* Opens a value that is closed at the end of the enclosing scope. */
 #define ASSAY__GUARD(type, close, opener, ...)                                                     \
     ASSAY__GUARD_(type, close, opener, ASSAY__JOIN(assay__open_, __COUNTER__), __VA_ARGS__)
 #define ASSAY__GUARD_(type, close, opener, open, ...)                                              \
     type open ASSAY__CLEANUP(close);                                                               \
     (void)opener(&open, __VA_ARGS__)
 
+/* The macros of the example at the top of this file. */
 #define ASSAY_TRACK(monitor, name)                                                                 \
     ASSAY__BLOCK(assay_span, assay__span_close, assay__span_begin, monitor, ASSAY__SITE(name, 0))
 

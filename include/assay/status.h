@@ -4,9 +4,10 @@
  *     if (assay_record_read("run.json", &error, &record) != ASSAY_OK)
  *         fprintf(stderr, "%s\n", error.message);
  *
- * Every fallible call returns an assay_status: ASSAY_OK (0) or a negative code. Codes are pinned:
- * a value, once released, is never reused or renumbered. Calls that can say more take an optional
- * assay_error * after their inputs; its message names the offending thing and the remedy.
+ * Every call that can fail returns an assay_status: ASSAY_OK (0) or a negative code. Codes are
+ * fixed: once released, a value is never reused or renumbered. Calls that can say more take an
+ * assay_error * after their inputs; pass NULL if you do not need it. Its message names the cause of
+ * the failure and the remedy.
  *
  * Threads: everything here may be called from any thread. Nothing here allocates.
  */
@@ -22,14 +23,15 @@
 #define ASSAY_PRINTF(format_index, first_argument)                                                 \
     __attribute__((format(printf, format_index, first_argument)))
 
-/* The initial value of a struct that may grow: `struct_size` is the size of the struct that the
- * caller was compiled with, every other field is zero.
+/* The initial value of a struct that may grow. `struct_size` is the size of the struct that the
+ * caller was compiled with. Every other field is zero.
  *
- * Zero in a field that a later version adds means the behaviour from before. The library therefore
+ * Zero in a field that a later version adds means the earlier behaviour. Therefore the library
  * accepts a larger struct, from a program built with a newer assay, if all bytes that the library
- * does not know are zero. Otherwise it refuses the struct with ASSAY_E_VERSION, so that no request
- * is ignored in silence. A size that is too small or above 4096 was never set: ASSAY_E_ARGUMENT. In
- * a struct that the library fills, it fills the fields it knows. */
+ * does not know are zero. Otherwise it refuses the struct with ASSAY_E_VERSION, so that it never
+ * ignores a request silently. A `struct_size` that is too small or above 4096 cannot have been set;
+ * it is refused with ASSAY_E_ARGUMENT. In a struct that the library fills, it fills the fields that
+ * it knows. */
 #ifdef __cplusplus
 #define ASSAY_INIT(type)                                                                           \
     ([] {                                                                                          \
@@ -72,16 +74,16 @@ typedef enum assay_status {
 } assay_status;
 #undef ASSAY__STATUS_ENUM
 
-/* Details of a failure. Owned by the caller; no release needed. */
+/* Details of a failure. The caller owns the struct, and it need not be released. */
 typedef struct assay_error {
     assay_status status;
     char message[512]; /* one line, no newline, never empty after a failure */
 } assay_error;
 
-/* "ASSAY_E_IO", or "unknown status" for any other value; static storage. */
+/* The name of a status: "ASSAY_E_IO", or "unknown status" for any other value; static storage. */
 ASSAY_API const char *assay_status_name(assay_status status);
 
-/* "input or output failed"; static storage. */
+/* The message of a status: "input or output failed"; static storage. */
 ASSAY_API const char *assay_status_message(assay_status status);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* The kinds of lanes and events, as journals store them and records show them. The numbers are part
- * of both formats. */
+/* The kinds of lanes and events, as journals and records contain them. Journals store the numbers,
+ * so a number keeps its meaning for ever; the JSON of records has words. */
 #ifndef ASSAY_TIMELINE_H
 #define ASSAY_TIMELINE_H
 
@@ -17,7 +17,7 @@ typedef enum assay_lane_kind {
 typedef enum assay_event_kind {
     ASSAY_EVENT_SPAN = 1,
     ASSAY_EVENT_COUNTER = 2,
-    /* Not in journals: */
+    /* The following kinds are in records only. */
     ASSAY_EVENT_FUNCTION = 3, /* a sampled Python function */
     ASSAY_EVENT_KERNEL = 4,   /* on a GPU */
     ASSAY_EVENT_COPY = 5      /* to, from or within a GPU's memory */

@@ -1,4 +1,4 @@
-/* Timers: named times in order, summarised, compared and exported.
+/* Timers: a list of named times, which can be summarised, compared and exported.
  *
  *     assay_timers *timers = NULL;
  *     if (assay_timers_new(stdout, &timers) != ASSAY_OK)
@@ -8,14 +8,14 @@
  *     assay_print_timing_summary(timers, stdout, "Section 1.1", 9);
  *     assay_timers_free(timers);
  *
- * An entry is flat (a time) or nested (a time and further metrics); every function takes both.
+ * An entry is flat (a time) or nested (a time and further metrics). Every function accepts both.
  * Setting a name again replaces its figures and keeps its place, as in a dictionary. An entry that
- * is measured while another one is being measured becomes a child of the other: tables show it
+ * is measured while another one is being measured becomes a child of the other. Tables show it
  * below its parent, and the total does not count it again. Names are made printable and cut to 255
  * bytes.
  *
- * Tables have fixed widths. A name too long for its column stands on a line of its own above
- * its figures; a time that would round to 0.00 is shown as 2.1e-05; a figure that was not measured
+ * Tables have fixed widths. A name that is too long for its column is on a line of its own above
+ * its figures. A time that would round to 0.00 is shown as 2.1e-05. A figure that was not measured
  * is "n/a". A table is composed first and written in one piece. The stream is then flushed, so that
  * a full disk is an error here (ASSAY_E_FULL) and not later. A NULL stream prints nothing. As with
  * printf, you may ignore the status of a print: the stream remembers the error.
@@ -56,7 +56,7 @@ typedef struct assay_timer_metric {
 typedef struct assay_timer {
     const char *name;
     int32_t parent;     /* index of the entry it was measured in, -1 at the top */
-    assay_reading time; /* seconds; not measured while it still runs */
+    assay_reading time; /* seconds; ASSAY_NOT_MEASURED while it still runs */
     size_t metric_count;
     const assay_timer_metric *metrics;
     uint64_t reserved[4]; /* zero */
@@ -65,32 +65,32 @@ typedef struct assay_timer {
 /* ---- measuring -------------------------------------------------------------------------------
  *
  * Each tracking call calls the function, enters its time into the timers, prints one line to their
- * progress stream and returns what the function returned. Calls may nest: an inner one is entered
- * as part of the outer one. With NULL timers the function is only called. The bookkeeping is
- * outside the measured time; bench/timer_cost.c measures what it costs. */
+ * progress stream and returns the result of the function. Calls may nest: an inner one becomes a
+ * child of the outer one. With NULL timers the function is only called. The measured time does not
+ * include the bookkeeping; bench/timer_cost.c measures its cost. */
 
-/* The tracking calls print their lines to `progress`; NULL prints nothing. The stream stays the
- * caller's and must outlive the timers. Caller frees. */
+/* Make timers. The tracking calls print their lines to `progress`; NULL prints nothing. The stream
+ * belongs to the caller and must outlive the timers. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_new(FILE *progress, assay_timers **timers);
 ASSAY_API void assay_timers_free(assay_timers *timers);
 
 /* The first failure of a tracking call on these timers (no room, no memory, progress not writable);
- * ASSAY_OK if everything was entered. The tracking calls cannot return it: they return what the
- * tracked function returns. */
+ * ASSAY_OK if there was none. The tracking calls cannot return it, because they return the result
+ * of the tracked function. */
 ASSAY_API assay_status assay_timers_status(const assay_timers *timers);
 
-/* "NAME complete: 45.32s total". Entry: time. */
+/* Time a call. Prints "NAME complete: 45.32s total". The entry has the metric time. */
 ASSAY_API void *assay_track_time(assay_timers *timers, const char *name, void *(*function)(void *),
                                  void *argument);
 
-/* "NAME complete: 45.32s, peak memory: 234.5 MB" (2^20 bytes). Entry: time, peak_memory_bytes,
- * current_memory_bytes.
+/* Time a call and measure its memory. Prints "NAME complete: 45.32s, peak memory: 234.5 MB" (2^20
+ * bytes). The entry has the metrics time, peak_memory_bytes and current_memory_bytes.
  *
  * With libassay_heap.so loaded, these are exact heap figures of the calling thread, counted from
- * the call of assay_enable_memory_tracking, or else from the first such tracking call. Allocations
- * of other threads show in the current figure, and in the peak once those threads end. Without
- * libassay_heap.so, the figures are the whole resident memory of the process; the peak is then a
- * lower bound if an earlier peak was higher. */
+ * the call of assay_enable_memory_tracking or, without it, from the first such tracking call.
+ * Allocations of other threads are in the current figure at once, and in the peak when those
+ * threads end. Without libassay_heap.so, the figures are the whole resident memory of the process.
+ * The peak is then a lower bound if an earlier peak was higher. */
 ASSAY_API void *assay_track_time_and_memory(assay_timers *timers, const char *name,
                                             void *(*function)(void *), void *argument);
 
@@ -100,12 +100,12 @@ typedef enum assay_memory_source {
     ASSAY_MEMORY_SOURCE_HEAP = 2
 } assay_memory_source;
 
-/* Count memory from now on. Returns what is counted. */
+/* Count memory from now on. Returns which memory is counted. */
 ASSAY_API assay_memory_source assay_enable_memory_tracking(assay_timers *timers);
 
-/* "NAME complete: 12.45s, GPU peak: 1024.3 MB". Without a GPU the time is still measured, and the
- * line is "NAME complete: 12.45s, GPU: not available". Entry: time, allocated_bytes,
- * reserved_bytes, max_allocated_bytes. */
+/* Time a call and read its GPU memory. Prints "NAME complete: 12.45s, GPU peak: 1024.3 MB". Without
+ * a GPU the time is still measured, and the line is "NAME complete: 12.45s, GPU: not available".
+ * The entry has the metrics time, allocated_bytes, reserved_bytes and max_allocated_bytes. */
 ASSAY_API void *assay_track_time_and_gpu(assay_timers *timers, const char *name,
                                          void *(*function)(void *), void *argument);
 
@@ -113,14 +113,15 @@ typedef struct assay_gpu_memory {
     assay_reading allocated_bytes, reserved_bytes, max_allocated_bytes;
 } assay_gpu_memory;
 
-/* The memory of this process on the device of its current CUDA context. If the device's default
- * memory pool (cudaMallocAsync) is in use, these are the figures of the pool. Otherwise
- * `allocated_bytes` is what the driver reports for this process, its context included (most
- * containers do not permit that), and the other two are ASSAY_UNSUPPORTED. All are
- * ASSAY_UNSUPPORTED where the process does not use CUDA. Nothing waits for the device. */
+/* Read the memory of this process on the device of its current CUDA context. If the device's
+ * default memory pool (cudaMallocAsync) is in use, these are the figures of the pool. Otherwise
+ * `allocated_bytes` is the figure that the driver reports for this process, including its context,
+ * and the other two are ASSAY_UNSUPPORTED. Most containers do not permit to read the driver's
+ * figure. All are ASSAY_UNSUPPORTED if the process does not use CUDA. The call does not wait for
+ * the device. */
 ASSAY_API assay_gpu_memory assay_get_gpu_memory_usage(void);
 
-/* The same for a block: ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); } */
+/* The same calls for a block: ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); } */
 #define ASSAY_TRACK_TIME(timers, name)                                                             \
     ASSAY__BLOCK(assay__timing, assay__timing_end, assay__timing_begin, timers, name,              \
                  ASSAY__TIMING_TIME)
@@ -141,56 +142,61 @@ typedef struct assay_stopwatch {
     uint64_t start_ns;
 } assay_stopwatch;
 
-/* Start a stopwatch. The time since then may be read any number of times. */
+/* Start a stopwatch. The time since its start may be read any number of times. */
 ASSAY_API assay_stopwatch assay_time_operation(const char *name);
 ASSAY_API double assay_stopwatch_seconds(const assay_stopwatch *stopwatch);
 
-/* Time a block into `*elapsed_seconds`. */
+/* Time the block behind the macro and store its time in `*elapsed_seconds`. */
 #define ASSAY_TIME_OPERATION(name, elapsed_seconds)                                                \
     ASSAY__BLOCK(assay__timed, assay__timed_close, assay__timed_open, name, elapsed_seconds)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* ASSAY_E_ARGUMENT for a time that is negative or not finite, ASSAY_E_LIMIT past
- * ASSAY_TIMERS_MAX. The entry becomes flat and stands at the top. */
+/* Set the time of an entry, which is made if it is missing. The entry becomes flat and moves to the
+ * top. ASSAY_E_ARGUMENT for a time that is negative or not finite, ASSAY_E_LIMIT for more than
+ * ASSAY_TIMERS_MAX entries. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set(assay_timers *timers, const char *name,
                                                        double seconds);
 
-/* Add or replace one metric of an entry, which is made if missing; the key "time" sets the time.
- * ASSAY_E_LIMIT for a key longer than ASSAY_TIMER_KEY_MAX or one more than ASSAY_TIMER_METRICS. */
+/* Add or replace one metric of an entry, which is made if it is missing. The key "time" sets the
+ * time. ASSAY_E_LIMIT for a key longer than ASSAY_TIMER_KEY_MAX, or for more than
+ * ASSAY_TIMER_METRICS metrics. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set_metric(assay_timers *timers,
                                                               const char *name, const char *key,
                                                               assay_reading value);
 
-/* Enter `name` as measured inside `parent`; both entries must exist (else ASSAY_E_NOT_FOUND). NULL
- * puts it at the top. ASSAY_E_ARGUMENT for an entry that would be inside itself. The tracking calls
- * do this by themselves; it is for figures that were measured elsewhere. */
+/* Make the entry `name` a child of the entry `parent`, or move it to the top if `parent` is NULL.
+ * The tracking calls do this by themselves; use this call for figures that were measured elsewhere.
+ * ASSAY_E_NOT_FOUND if an entry does not exist, ASSAY_E_ARGUMENT if an entry would be inside
+ * itself. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set_parent(assay_timers *timers,
                                                               const char *name, const char *parent);
 
-/* One figure of an entry; the key "time" gives its time. ASSAY_NOT_MEASURED when there is no such
+/* One figure of an entry; the key "time" gives its time. ASSAY_NOT_MEASURED if there is no such
  * entry or metric. */
 ASSAY_API assay_reading assay_timers_get(const assay_timers *timers, const char *name,
                                          const char *key);
 
-/* Entries in order of their first appearance. The entry borrows from the timers and is valid until
- * they change. `index` must be below the count. */
+/* The entries, in the order of their first appearance. An entry belongs to the timers and is valid
+ * until they change. `index` must be below the count. */
 ASSAY_API size_t assay_timers_count(const assay_timers *timers);
 ASSAY_API assay_timer assay_timers_at(const assay_timers *timers, size_t index);
 
-/* Sum over the entries at the top, in seconds; children are part of their parents. */
+/* The sum over the entries at the top, in seconds. The times of children are part of their
+ * parents. */
 ASSAY_API double assay_timers_total(const assay_timers *timers);
 
 /* ---- tables and files ------------------------------------------------------------------------ */
 
-/* Print the line that the tracking call of an entry prints. The metrics of the entry say which one
- * it was: "max_allocated_bytes" of the GPU, "peak_memory_bytes" of the memory, else of the time
- * alone. ASSAY_E_NOT_FOUND if there is no such entry, ASSAY_E_DATA if it has no time. */
+/* Print the line that the tracking call of an entry prints. The metrics of the entry decide which
+ * line it is: that of the GPU with "max_allocated_bytes", that of the memory with
+ * "peak_memory_bytes", and otherwise that of the time. ASSAY_E_NOT_FOUND if there is no such entry,
+ * ASSAY_E_DATA if it has no time. */
 ASSAY_API assay_status assay_timers_print_progress(const assay_timers *timers, FILE *stream,
                                                    const char *name);
 
-/* Print the TIMING SUMMARY: time and share of the total of every timer. Timers measured inside
- * another one are indented below it. The average line appears for more than one dataset. */
+/* Print the TIMING SUMMARY: time and share of the total of every timer. Children are indented below
+ * their parents. With more than one dataset there is also a line with the average. */
 ASSAY_API assay_status assay_print_timing_summary(const assay_timers *timers, FILE *stream,
                                                   const char *section_name, size_t num_datasets);
 
@@ -201,9 +207,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_csv(const assay_timers
                                                               const char *section_name,
                                                               assay_error *error);
 
-/* Save {"timestamp", "section", "timings": {NAME: seconds, or {"time", metric…, "inside"}}}. A
- * metric whose key ends in _bytes is written with a key that ends in _mb, in units of 2^20 bytes.
- */
+/* Save a JSON file: {"timestamp", "section", "timings": {NAME: seconds, or {"time", metric…,
+ * "inside"}}}. A metric whose key ends in _bytes is written with a key that ends in _mb, in units
+ * of 2^20 bytes. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_json(const assay_timers *timers,
                                                                const char *path,
                                                                const char *section_name,
@@ -215,24 +221,25 @@ typedef struct assay_speedup {
     const char *name;    /* borrowed from the timers */
     assay_reading time;  /* seconds */
     assay_reading ratio; /* baseline time / this time: above 1 is faster than the baseline;
-                            not enough data where a time is zero or missing */
+                            not enough data if a time is zero or missing */
 } assay_speedup;
 
-/* Compute one ratio for each entry, in order. `ratios` has room for assay_timers_count() of them.
- * A NULL `baseline` is the slowest entry. `baseline_index` (may be NULL) receives its place.
- * ASSAY_E_NOT_FOUND if there is no such entry, ASSAY_E_DATA if it has no time. */
+/* Compute one ratio for each entry, in order. `ratios` must have room for assay_timers_count()
+ * ratios. A NULL `baseline` is the slowest entry. `baseline_index`, which may be NULL, receives the
+ * index of the baseline. ASSAY_E_NOT_FOUND if there is no such entry, ASSAY_E_DATA if it has no
+ * time. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_ratios(const assay_timers *timers,
                                                            const char *baseline, assay_error *error,
                                                            assay_speedup *ratios,
                                                            size_t *baseline_index);
 
-/* Print the SPEEDUP ANALYSIS against `baseline` (NULL: the slowest), fastest first: "1.67x faster",
- * "1.25x slower", "1.00x as fast". Fails as assay_speedup_ratios does. */
+/* Print the SPEEDUP ANALYSIS against `baseline` (NULL: the slowest entry), the fastest first:
+ * "1.67x faster", "1.25x slower", "1.00x as fast". Fails as assay_speedup_ratios does. */
 ASSAY_API assay_status assay_print_speedup_analysis(const assay_timers *timers, FILE *stream,
                                                     const char *baseline, assay_error *error);
 
-/* The entry with the smallest time: the best of several configurations. ASSAY_E_DATA if none has a
- * time; the first one wins a tie. */
+/* Find the entry with the smallest time: the best of several configurations. Of equal entries the
+ * first one wins. ASSAY_E_DATA if no entry has a time. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_best(const assay_timers *timers, size_t *index);
 
 /* Print "Optimal batch size: 32 (1.234s)": the best entry of timers that are named after their
@@ -249,16 +256,17 @@ typedef struct assay_speedup_verdict {
     uint64_t reserved[4];    /* zero */
 } assay_speedup_verdict;
 
-/* Compare repeated timings of both, in the order in which they were measured. `alternating` says
- * that the i-th timing of one was measured next to the i-th of the other, so that disturbances of
- * both cancel; the counts must then be equal (else ASSAY_E_ARGUMENT). Too few timings, and timings
- * that are negative or not finite, give an inconclusive verdict with the reason. Needs memory. */
+/* Compare repeated timings of a baseline and a candidate, each in the order in which they were
+ * measured. `alternating` says that the i-th timing of one was measured next to the i-th timing of
+ * the other, so that disturbances of both cancel. The counts must then be equal, or the call fails
+ * with ASSAY_E_ARGUMENT. Too few timings, and timings that are negative or not finite, give an
+ * inconclusive verdict with the reason. Needs memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_compare(
     const double *baseline_seconds, size_t baseline_count, const double *candidate_seconds,
     size_t candidate_count, bool alternating, assay_speedup_verdict *verdict);
 
-/* "SIREN                :  1.67x faster (1.620x … 1.720x)", as a line of the speed-up analysis with
- * its interval, and the verdict with its reason on the next line. */
+/* Print "SIREN : 1.67x faster (1.620x … 1.720x)", a line of the speed-up analysis with its
+ * interval, and on the next line the verdict with its reason. */
 ASSAY_API assay_status assay_speedup_print(const assay_speedup_verdict *verdict, FILE *stream,
                                            const char *name);
 
@@ -271,26 +279,27 @@ ASSAY_API assay_status assay_speedup_print(const assay_speedup_verdict *verdict,
  *     assay_phase_timer_end_phase(timer);
  *     assay_phase_timer_print_breakdown(timer, stdout);
  *
- * Phases follow each other: starting one ends the one before it. A phase that comes again adds to
- * its time. You may ignore the status of a start or an end: the timers of the phase timer keep the
- * first failure, assay_timers_status(assay_phase_timer_timers(timer)). */
+ * Phases follow each other: the start of a phase ends the phase before it. If a phase comes again,
+ * its times are added up. You may ignore the status of a start or an end: the timers of the phase
+ * timer keep the first failure, assay_timers_status(assay_phase_timer_timers(timer)). */
 typedef struct assay_phase_timer assay_phase_timer;
 
-/* A NULL `clock` is the best clock of the machine. Caller frees. */
+/* Make a phase timer. A NULL `clock` is the best clock of the machine. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_phase_timer_new(const char *name,
                                                             const assay_clock *clock,
                                                             assay_phase_timer **timer);
 ASSAY_API void assay_phase_timer_free(assay_phase_timer *timer);
 
-/* ASSAY_E_LIMIT past ASSAY_TIMERS_MAX phases, ASSAY_E_MEMORY. */
+/* Start a phase. ASSAY_E_LIMIT for more than ASSAY_TIMERS_MAX phases, ASSAY_E_MEMORY. */
 ASSAY_API assay_status assay_phase_timer_start_phase(assay_phase_timer *timer, const char *phase);
-/* ASSAY_E_STATE when no phase is open. */
+/* End the open phase. ASSAY_E_STATE if no phase is open. */
 ASSAY_API assay_status assay_phase_timer_end_phase(assay_phase_timer *timer);
 
-/* "NAME - Detailed Breakdown:" of the phases ended so far, the largest first, with shares. */
+/* Print "NAME - Detailed Breakdown:" and the phases that have ended, the longest first, with their
+ * shares. */
 ASSAY_API assay_status assay_phase_timer_print_breakdown(const assay_phase_timer *timer,
                                                          FILE *stream);
-/* The phases as timers, to export or compare; borrowed. */
+/* The phases as timers, to export or compare them. They belong to the phase timer. */
 ASSAY_API const assay_timers *assay_phase_timer_timers(const assay_phase_timer *timer);
 
 /* ---- behind the macros ----------------------------------------------------------------------- */
@@ -304,8 +313,8 @@ typedef struct assay__timing {
     int32_t entry, enclosing;
     uint64_t start_ns;
     double level_bytes;     /* resident memory or live heap at the start */
-    double peak_bytes;      /* the kernel's peak then */
-    uint64_t heap_state[8]; /* of the instrument */
+    double peak_bytes;      /* the kernel's peak at the start */
+    uint64_t heap_state[8]; /* state of the heap instrument */
 } assay__timing;
 
 typedef struct assay__timed {

@@ -1,5 +1,5 @@
-/* Trajectories on a road network: generated with a trained next-road model, every search timed, and
- * evaluated against real ones.
+/* Trajectories on a road network. A trained next-road model generates them, every search is timed,
+ * and they are evaluated against real trajectories.
  *
  *     assay_trajectory_options options = ASSAY_TRAJECTORY_OPTIONS_INIT;
  *     assay_generation *generation = NULL;
@@ -17,9 +17,9 @@
  *
  *     cc app.c $(pkg-config --cflags --libs assay-models)
  *
- * `assay study routes` trains models and leaves their weights and, of a made-up city, a folder that
- * serves as dataset. Calls block, keep nothing between them, and may run on several threads at once
- * with options of their own. Times are in seconds.
+ * `assay study routes` trains models and saves their weights and, for a generated city, a folder
+ * that can be used as dataset. Calls block and keep no state. Several threads may call at the same
+ * time, each with options of its own. Times are in seconds.
  */
 #ifndef ASSAY_TRAJECTORIES_H
 #define ASSAY_TRAJECTORIES_H
@@ -36,27 +36,28 @@
 extern "C" {
 #endif
 
-/* ---- What searches cost ---- */
+/* ---- The cost of searches ---- */
 
-/* Of one search. */
+/* The cost of one search. */
 typedef struct assay_search_performance {
     double total_time;
     double forward_time_total;                   /* in forward passes of the model */
     int64_t forward_count;                       /* batched forward passes */
-    assay_reading forward_time_avg;              /* not enough data without a pass */
+    assay_reading forward_time_avg;              /* not enough data without a forward pass */
     int64_t beam_width;                          /* 1 in a greedy search */
     int64_t origin_road_id, destination_road_id; /* as in the files */
     const char *outcome;  /* "found", "unreachable", "lost" or "too long"; NULL: not known */
     uint64_t reserved[4]; /* zero */
 } assay_search_performance;
 
-/* Figures over all searches. Failed searches are included, because they took time as well. */
+/* Figures over all searches. Searches that found no route are included, because they took time,
+ * too. */
 typedef struct assay_generation_performance {
     assay_reading total_time_mean, total_time_std, total_time_min, total_time_max;
     assay_reading total_time_median, total_time_p95;
     assay_reading forward_time_mean, forward_time_std; /* of the searches' forward_time_total */
     assay_reading forward_count_mean, forward_count_std;
-    assay_reading throughput_traj_per_sec;    /* trajectories, not searches */
+    assay_reading throughput_traj_per_sec;    /* of trajectories, not of searches */
     assay_reading total_generation_time;      /* wall clock, from the first search to the last */
     assay_reading forward_time_per_step_mean; /* all forward time / all forward passes */
     bool beam_search_enabled;
@@ -72,15 +73,16 @@ typedef enum assay_od_source { ASSAY_OD_TEST, ASSAY_OD_TRAIN } assay_od_source;
 typedef struct assay_trajectory_options {
     size_t struct_size;
 
-    /* Data: a folder with one file *.geo, one *.rel, train.csv and test.csv; or these files by
-     * name, and without `test` a fifth of `train`, chosen by the seed, is used for testing; or, if
-     * no files are given, a city of `roads` (default 1000) with `drives` (default 3000), made up
-     * from the seed. The forms of the files are LibCity's: docs/models.md. */
+    /* The data come from one of three sources. `dataset` is a folder with one file *.geo, one
+     * *.rel, train.csv and test.csv. Or the four paths name these files; without `test`, a fifth of
+     * `train`, chosen by the seed, is used for testing. If no files are given, a city of `roads`
+     * roads (default 1000) with `drives` drives (default 3000) is generated from the seed. The
+     * files have the formats of LibCity (docs/models.md). */
     const char *dataset;
     const char *geo, *rel, *train, *test;
     size_t roads, drives;
     uint64_t seed;
-    assay_od_source od_source; /* the data whose ends are searched for and compared with */
+    assay_od_source od_source; /* the drives that give the pairs, and that are compared with */
 
     /* Generation. */
     const char *model_path;  /* weights of a next_road model as safetensors */
@@ -88,25 +90,26 @@ typedef struct assay_trajectory_options {
     /* Path of a JSON file for the times of all searches, the slowest ones and the aggregates. NULL:
      * no file is written. */
     const char *performance_file;
-    size_t num_gene;   /* pairs to search for (default 100) */
-    bool beam_search;  /* else greedily */
-    size_t beam_width; /* routes that a beam holds (default 4, at most 1024) */
-    /* Called after each search with the share that is done; false stops with ASSAY_E_STATE. */
+    size_t num_gene;   /* number of pairs to search for (default 100) */
+    bool beam_search;  /* otherwise the search is greedy */
+    size_t beam_width; /* number of routes in a beam (default 4, at most 1024) */
+    /* Called after each search with the share that is done. If it returns false, the call stops
+     * with ASSAY_E_STATE. */
     bool (*advance)(void *context, double share);
     void *context;
 
     /* Evaluation. */
     const char *generated_file; /* NULL: output_file */
-    /* The results contain these figures as `generation_performance`: the figures themselves, or
-     * else those in a file, such as `performance_file` or the generation.json of a study. If both
+    /* Figures that the results contain as `generation_performance`. Pass the figures themselves, or
+     * a file that has them, such as `performance_file` or the generation.json of a study. If both
      * are NULL, the results do not contain them. */
     const assay_generation_performance *generation_performance;
     const char *generation_performance_file;
     const char *results_file; /* the results are written here as JSON; NULL: not written */
 
-    /* Generation: the ends of each search, (num_gene) ids of roads as in the files. Give both or
-     * none. NULL: pairs are drawn from the seed. A drive begins at the time at which the drawn one
-     * would have begun. */
+    /* Generation: the origin and the destination of each search, (num_gene) ids of roads as in the
+     * files. Give both or neither. NULL: pairs are drawn from the seed. A drive begins at the time
+     * at which the drawn one would have begun. */
     const int64_t *origin_road_ids, *destination_road_ids;
 
     /* Generation: where the forward passes of the searches run, as for assay_model_class_on().
@@ -120,10 +123,10 @@ typedef struct assay_trajectory_options {
 
 typedef struct assay_generation {
     char *output_file;
-    size_t num_searched, num_generated; /* pairs; those whose destination was found */
+    size_t num_searched, num_generated; /* pairs; pairs whose destination was found */
     size_t num_unreachable, num_lost, num_too_long;
     assay_search_performance *searches; /* (num_searched), in the order of the pairs */
-    size_t slowest;                     /* of them: its index */
+    size_t slowest;                     /* index of the slowest search */
     assay_generation_performance performance;
     uint64_t reserved[8]; /* zero */
 } assay_generation;
@@ -138,16 +141,16 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_generate_trajectories_programmatic(
     const assay_trajectory_options *options, assay_error *error, assay_generation **generation);
 ASSAY_API void assay_generation_free(assay_generation *generation); /* NULL is accepted */
 
-/* The block "--- Generation Performance ---", and which search was the slowest if there are any.
- * Times from 10 ms up are shown in seconds with three decimals; shorter ones, which would read
- * 0.000s, in ms or us. */
+/* Print the block "--- Generation Performance ---", with the slowest search if there are any. Times
+ * of 10 ms or more are shown in seconds with three decimals. Shorter times, which would read
+ * 0.000s, are shown in ms or us. */
 ASSAY_API void assay_generation_print(const assay_generation *generation, FILE *stream);
 
 /* ---- Evaluation ---- */
 
-/* Divergences are those of Jensen and Shannon, 0 to log 2, of distributions over all trajectories.
- * Hausdorff distance and dynamic time warping are means over pairs of a generated and a real
- * trajectory with the same ends; not enough data where there is no such pair. */
+/* The figures `_jsd` are Jensen-Shannon divergences, from 0 to log 2, of distributions over all
+ * trajectories. Hausdorff distance and dynamic time warping (DTW) are means over pairs of a
+ * generated and a real trajectory with the same ends; not enough data if there is no such pair. */
 typedef struct assay_trajectory_results {
     assay_reading distance_jsd, duration_jsd, radius_jsd;
     assay_reading hausdorff_km, dtw_km;
@@ -164,7 +167,7 @@ typedef struct assay_trajectory_results {
 ASSAY_API ASSAY_MUST_USE assay_status assay_evaluate_trajectories_programmatic(
     const assay_trajectory_options *options, assay_error *error, assay_trajectory_results *results);
 
-/* The block "--- Evaluation ---". */
+/* Print the block "--- Evaluation ---". */
 ASSAY_API void assay_trajectory_results_print(const assay_trajectory_results *results,
                                               FILE *stream);
 

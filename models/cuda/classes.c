@@ -1,4 +1,5 @@
-/* Classes of models on devices: made when they are first asked for, and kept. */
+/* The classes of models on devices. A class is made when it is first asked for, and kept for the
+ * life of the process. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static const assay__gpu_kind *const kinds[] = {&assay__gpu_graph_transformer, &a
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct device_class {
-    assay_model_class table; /* first: the address of one is that of the other */
+    assay_model_class table; /* first, so that a pointer to the class is one to the struct */
     const assay__gpu_kind *kind;
     assay__gpu *gpu;
     int index;

@@ -1,3 +1,6 @@
+/* Joins the texts of a group of kernels, compiles them with NVRTC, and loads the machine code into
+ * the current context. The kernels of attention are a group of their own, because they are compiled
+ * again for each width of a head. */
 #include "models/cuda/compile.h"
 
 #include <stdbool.h>
@@ -9,7 +12,7 @@
 #include "base/error.h"
 #include "models/cuda/gpu.h"
 
-/* Made from the files by cmake/AssayEmbed.cmake; each ends with a zero. */
+/* cmake/AssayEmbed.cmake makes these from the files. Each ends with a zero. */
 extern const char assay__text_arguments[], assay__text_device[], assay__text_elementwise[],
     assay__text_graph[], assay__text_lstm[], assay__text_road[], assay__text_attention[];
 
@@ -49,7 +52,7 @@ static assay_status fail_compile(const assay__libraries *libraries, void *progra
     return status;
 }
 
-/* The machine code of a text; the caller frees it. */
+/* Compiles a text to machine code, which the caller frees. */
 static assay_status compile(const assay__libraries *libraries, const char *text, int capability,
                             int head_chunks, assay_error *error, char **image)
 {
@@ -58,7 +61,7 @@ static assay_status compile(const assay__libraries *libraries, const char *text,
     snprintf(chunks, sizeof chunks, "-DHEAD_CHUNKS=%d", head_chunks);
     const char *const options[] = {
         architecture, chunks, "--std=c++14",
-        "-diag-suppress=177"}; /* functions that a group has no use for */
+        "-diag-suppress=177"}; /* no warnings about functions that a group does not use */
     void *program = NULL;
     size_t size = 0;
     int code = libraries->compiler.make(&program, text, "assay.cu", 0, NULL, NULL);

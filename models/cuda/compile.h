@@ -1,5 +1,5 @@
-/* Our kernels, compiled by NVRTC for the device at hand from the text that is part of the library.
- */
+/* Compiles our kernels with NVRTC for the device at hand. The text of the kernels is part of the
+ * library. */
 #ifndef ASSAY_MODELS_CUDA_COMPILE_H
 #define ASSAY_MODELS_CUDA_COMPILE_H
 
@@ -8,9 +8,9 @@
 
 enum { ASSAY__MOST_HEAD_CHUNKS = 8 }; /* heads of at most 8 x 32 columns */
 
-/* With a context current. `functions` (ASSAY__KERNELS) gets the functions of the group;
- * `capability` is 90 for a device of compute capability 9.0. ASSAY_E_UNSUPPORTED with what the
- * compiler said. */
+/* Compile one group of kernels and write its functions into `functions` (ASSAY__KERNELS). A context
+ * must be current. `capability` is 90 for a device of compute capability 9.0. ASSAY_E_UNSUPPORTED
+ * with the message of the compiler. */
 ASSAY_MUST_USE assay_status assay__compile_general(const assay__libraries *libraries,
                                                    int capability, void **functions,
                                                    assay_error *error);

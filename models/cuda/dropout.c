@@ -1,3 +1,5 @@
+/* Starts the kernel `drop` with the threshold and the key of the mask. A rate of 1 or more clears
+ * y. */
 #include "models/cuda/dropout.h"
 
 void assay__gpu_dropout(assay__gpu *gpu, int64_t count, float rate, uint64_t key, const float *x,

@@ -1,3 +1,6 @@
+/* Opens devices and keeps them for the life of the process. A device has a lock, which a pass holds
+ * from begin to end, and the status of the present pass. Every call checks that status first and
+ * does nothing after a failure. */
 #include "models/cuda/gpu.h"
 
 #include <limits.h>
@@ -27,10 +30,10 @@ struct assay__gpu {
     int index, capability, multiprocessors;
     char name[128];
     void *context, *stream, *blas;
-    void *functions[ASSAY__KERNELS]; /* those of attention for heads of head_chunks */
+    void *functions[ASSAY__KERNELS]; /* attention: for the width last prepared */
     void *of_heads[ASSAY__MOST_HEAD_CHUNKS + 1][ASSAY__KERNELS];
     pthread_mutex_t lock;
-    assay_status status; /* of the pass that is under way */
+    assay_status status; /* of the present pass */
     char message[512];
 };
 
@@ -66,7 +69,7 @@ static assay_status check_index(const assay__libraries *libraries, int index, as
     return ASSAY_OK;
 }
 
-/* With the context current. */
+/* Makes the stream and the cuBLAS handle, and compiles the kernels. The context must be current. */
 static assay_status equip(assay__gpu *gpu, assay_error *error)
 {
     const assay__libraries *libraries = gpu->libraries;
@@ -120,7 +123,7 @@ static assay_status open_new(int index, assay_error *error, assay__gpu **gpu)
     if (status == ASSAY_OK)
         *gpu = made;
     else
-        free(made); /* what it has of the driver goes with the process */
+        free(made); /* its objects of the driver stay until the process ends */
     return status;
 }
 
@@ -154,7 +157,7 @@ void assay__gpu_fail(assay__gpu *gpu, assay_status status, const char *message)
     snprintf(gpu->message, sizeof gpu->message, "%.500s", message);
 }
 
-/* Whether to go on. */
+/* Records a failure if `code` is one. Returns whether there was none. */
 static bool check(assay__gpu *gpu, int code, const char *what)
 {
     if (code != 0) {
@@ -223,8 +226,7 @@ void assay__gpu_zero(assay__gpu *gpu, float *to, size_t floats)
               "clear memory");
 }
 
-/* cuBLAS counts columns first: to it each matrix is transposed, so it is asked for c^T = b^T a^T.
- */
+/* cuBLAS is column-major, so it sees each matrix transposed. It is asked for c^T = b^T a^T. */
 void assay__gpu_matmul(assay__gpu *gpu, int64_t m, int64_t n, int64_t k, float alpha,
                        assay__matrix a, assay__matrix b, float beta, float *c, int64_t c_stride)
 {
@@ -313,7 +315,7 @@ void assay__gpu_resize(assay__gpu *gpu, assay__gpu_heap *heap, assay__memory_use
         }
         block = &heap->blocks[heap->count++];
         *block = (assay__gpu_block){.use = use};
-    } else { /* what runs may still use it */
+    } else { /* running kernels may still use the old block */
         assay__gpu_wait(gpu);
         check(gpu, gpu->libraries->driver.release(address(old)), "free memory");
     }

@@ -1,3 +1,6 @@
+/* The life and the passes of models on a device, for all kinds, and the pieces of passes that kinds
+ * share. The kind computes the forward and backward pass; the loss and the optimizer are here. The
+ * host's instance does everything else. */
 #include "models/cuda/parts.h"
 
 #include <math.h>
@@ -17,7 +20,7 @@ static assay_status take_parameters(assay__gpu_model *model, assay_error *error)
     const assay_model_parameter *list = model->host->parameters(model->state, &count);
     for (size_t i = 0; i < count; i++)
         model->total += (size_t)assay_tensor_count(&list[i].value);
-    model->host_values = list[0].value.data; /* one block, as kernel/parameters.h makes it */
+    model->host_values = list[0].value.data; /* one block of all tensors: kernel/parameters.h */
     model->host_gradients = list[0].gradient;
     assay__gpu_begin(model->gpu);
     assay__gpu_resize(model->gpu, &model->heap, ASSAY__PARAMETERS, model->total * sizeof(float),
@@ -41,7 +44,8 @@ float *assay__gpu_gradient(const assay__gpu_model *model, size_t index)
     return model->gradients + (assay__gpu_value(model, index) - model->values);
 }
 
-/* Before a pass: what the host may have changed. */
+/* Copies parameters and gradients to the device before a pass, if the caller may have changed
+ * them. */
 static void send_parameters(assay__gpu_model *model)
 {
     if (!model->shared)
@@ -155,8 +159,8 @@ static assay_status forecast(void *state, const assay_tensor *inputs, size_t cou
     return pass(state, inputs, steps, error, output);
 }
 
-/* Slopes of the loss into model->dy, its parts into `sums` once the device is done; how many parts.
- */
+/* Writes the gradient of the loss to model->dy. When the device is done, the parts of the loss are
+ * in `sums`; returns the number of parts. */
 static size_t compare(assay__gpu_model *model, const assay_tensor *target, const float *y,
                       double sums[LOSS_BLOCKS])
 {

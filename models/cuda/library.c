@@ -1,8 +1,8 @@
-/* Where the libraries are looked for, in this order: the folders in ASSAY_CUDA_LIBRARIES (separated
- * by colons); the dynamic linker's own path; the toolkit in /usr/local/cuda; the wheels that
- * PyTorch brings along, which lie in site-packages/nvidia of a virtual environment, of the python3
- * on the path, of the user or of the system. The driver is always found by the dynamic linker, or
- * not there. */
+/* Opens the libraries. They are looked for in this order: the folders in ASSAY_CUDA_LIBRARIES
+ * (separated by colons); the dynamic linker's own path; the toolkit in /usr/local/cuda; the wheels
+ * that PyTorch brings along. The wheels lie in site-packages/nvidia of a virtual environment, of
+ * the python3 on the path, of the user or of the system. Only the dynamic linker looks for the
+ * driver. */
 #include "models/cuda/library.h"
 
 #include <dlfcn.h>
@@ -20,12 +20,12 @@ enum { PATH_BYTES = 4096 };
 static struct {
     bool opened;
     assay__libraries entry;
-} process; /* under the caller's lock */
+} process; /* protected by the caller's lock */
 
 typedef struct sought {
     const char *title, *package;
     const char *names[4]; /* newest first */
-    const char *needs;    /* what stands beside it and must be loaded before; a pattern, or NULL */
+    const char *needs;    /* a pattern of libraries beside it to load before it, or NULL */
 } sought;
 
 static const sought blas = {"cuBLAS",
@@ -37,7 +37,7 @@ static const sought compiler = {"NVRTC",
                                 {"libnvrtc.so.13", "libnvrtc.so.12", NULL},
                                 "libnvrtc-builtins.so.1[23]*"};
 
-/* Everything that a pattern matches; the last handle, or NULL. */
+/* Opens every file that the pattern matches. Returns the last handle, or NULL. */
 static void *open_matches(const char *pattern, int flags)
 {
     glob_t found;
@@ -52,7 +52,7 @@ static void *open_matches(const char *pattern, int flags)
     return handle;
 }
 
-/* In a folder, which may be a pattern. */
+/* Opens the library in a folder, which may be a pattern. */
 static void *open_in(const char *folder, const sought *library)
 {
     char path[PATH_BYTES];
@@ -69,7 +69,7 @@ static void *open_in(const char *folder, const sought *library)
     return NULL;
 }
 
-/* In the wheels of a Python whose files are under `prefix`. */
+/* Opens the library in the wheels of a Python whose files are under `prefix`. */
 static void *open_in_wheels(const char *prefix, const sought *library)
 {
     static const char *const places[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages",
@@ -85,7 +85,8 @@ static void *open_in_wheels(const char *prefix, const sought *library)
     return NULL;
 }
 
-/* The folders named by a variable, separated by colons; `wheels`: they hold a bin/python3's. */
+/* Opens the library in one of the folders of a list, which colons separate. With `wheels`, only
+ * folders that hold a python3 count, and the wheels of that Python are searched. */
 static void *open_on_list(const char *list, bool wheels, const sought *library)
 {
     void *handle = NULL;

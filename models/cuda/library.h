@@ -1,6 +1,7 @@
 /* The libraries that compute on a GPU: the driver, cuBLAS and NVRTC. They are opened when a model
- * is first put on a device, so that building needs no toolkit and a machine without a GPU loads
- * nothing. We declare the entry points ourselves; the names of the fields are ours. */
+ * is first put on a device. So building assay needs no CUDA toolkit, and a machine without a GPU
+ * loads none of them. This header declares the entry points itself; the names of the fields are
+ * ours. */
 #ifndef ASSAY_MODELS_CUDA_LIBRARY_H
 #define ASSAY_MODELS_CUDA_LIBRARY_H
 
@@ -9,8 +10,8 @@
 
 #include "assay/status.h"
 
-/* field, symbol, arguments. Handles are pointers, device addresses 64-bit integers, a device an
- * int. All return 0 for success. */
+/* Entries are (field, symbol, arguments). Handles are pointers, device addresses are 64-bit
+ * integers, and a device is an int. All functions return 0 for success. */
 #define ASSAY__DRIVER_LIST(X)                                                                      \
     X(init, "cuInit", (unsigned))                                                                  \
     X(device_count, "cuDeviceGetCount", (int *))                                                   \
@@ -66,8 +67,9 @@ typedef struct assay__libraries {
 } assay__libraries;
 #undef ASSAY__LIBRARY_FIELD
 
-/* Open all three; they stay open for the life of the process. ASSAY_E_UNSUPPORTED names the library
- * that is missing, where it was looked for, and the remedy. Call under a lock. */
+/* Opens all three libraries; they stay open for the life of the process. ASSAY_E_UNSUPPORTED names
+ * the library that is missing, where it was looked for, and the remedy. Hold a lock during the
+ * call: it changes static data. */
 ASSAY_MUST_USE assay_status assay__libraries_open(assay_error *error,
                                                   const assay__libraries **libraries);
 

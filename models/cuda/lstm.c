@@ -1,10 +1,10 @@
 /* The LSTM on a device.
  *
- * Evaluation of small models is one kernel: a block of threads takes a sequence through all its
- * steps, with states in the memory that the block shares and weights in its cache. Larger weights
- * would not stay there, so those models go step by step through products, which all multiprocessors
- * share. Training works as on the host (sequence/lstm.c, lstm_backward.c): the inputs' part of all
- * steps is one product, each step adds its states' part. */
+ * Evaluation of a small model is one kernel: a block of threads takes one sequence through all its
+ * steps, with the states in shared memory and the weights in the cache. Larger weights would not
+ * stay in the cache, so larger models go step by step through matrix products, which all
+ * multiprocessors share. Training works as on the host (sequence/lstm.c, lstm_backward.c): one
+ * product computes the inputs' part of all steps, and each step adds the part of its states. */
 #include <string.h>
 
 #include "models/cuda/dropout.h"
@@ -30,7 +30,7 @@ typedef struct recurrent {
     float *packed;                                 /* weights for the kernel of forecasts */
     float *states, *step_gates;                    /* of evaluation by products */
     float *hidden_slope, *cell_slope, *all_slopes; /* of backward */
-    float *targets;                                /* as given, before they are reordered */
+    float *targets;                                /* in the order given by the caller */
 } recurrent;
 
 static const assay__lstm_shape *shape_of(const assay__gpu_model *model)
@@ -159,7 +159,8 @@ static float *forecast_in_blocks(assay__gpu_model *model, int64_t steps)
     return own->y;
 }
 
-/* All layers, one step: x (batch, input; row stride). */
+/* Advances all layers by one step with x (batch, input; row stride `stride`). Returns the state of
+ * the last layer. */
 static const float *advance(assay__gpu_model *model, const float *x, int64_t stride)
 {
     const assay__lstm_shape *shape = shape_of(model);
@@ -321,7 +322,7 @@ static float *outputs_for(assay__gpu_model *model, const assay_tensor *target, f
     return own->ordered;
 }
 
-/* `last` or `above` as in sequence/lstm_backward.c */
+/* `last` and `above` are as in sequence/lstm_backward.c. */
 static void through_time(assay__gpu_model *model, int64_t l, int64_t start, float *last,
                          float *above)
 {
@@ -345,7 +346,8 @@ static void through_time(assay__gpu_model *model, int64_t l, int64_t start, floa
     }
 }
 
-/* Gradients of a layer's parameters from the slopes that replaced its gates. */
+/* Computes the gradients of a layer's parameters from the gradients that have replaced its
+ * gates. */
 static void gather(assay__gpu_model *model, int64_t l, int64_t start)
 {
     recurrent *own = model->own;
@@ -354,7 +356,7 @@ static void gather(assay__gpu_model *model, int64_t l, int64_t start)
     const int64_t hidden = shape->hidden, rows = (own->time - start) * own->batch,
                   skipped = start * own->batch, in = input_of(shape, l);
     const float *slopes = at->gates + skipped * 4 * hidden;
-    const int64_t zero_rows = start == 0 ? own->batch : 0; /* the states before step 0 */
+    const int64_t zero_rows = start == 0 ? own->batch : 0; /* the states before step 0 are zero */
     assay__gpu_matmul(model->gpu, 4 * hidden, in, rows, 1,
                       (assay__matrix){slopes, 4 * hidden, true},
                       (assay__matrix){at->x + skipped * in, in, false}, 0,
@@ -375,7 +377,7 @@ static void gather(assay__gpu_model *model, int64_t l, int64_t start)
                   .copy = assay__gpu_gradient(model, parameter(l, BIAS_HH)));
 }
 
-/* all_slopes = slopes by the outputs of layer l - 1 */
+/* all_slopes = the gradient with respect to the outputs of layer l - 1 */
 static void pass_down(assay__gpu_model *model, int64_t l, int64_t start)
 {
     recurrent *own = model->own;

@@ -1,10 +1,11 @@
-/* Perceptrons and SIRENs on a device: all rows at once, a product and a kernel for each layer. */
+/* Perceptrons and SIRENs on a device. All rows go through the network at once; each layer is one
+ * product and one kernel. */
 #include "models/field/mlp.h"
 #include "models/cuda/instance.h"
 #include "models/field/field_class.h"
 #include "models/field/siren.h"
 
-enum { MOST_LAYERS = 1025 }; /* hidden ones as the option allows, and the last */
+enum { MOST_LAYERS = 1025 }; /* the limit of the option, and the last layer */
 
 typedef struct perceptron {
     float *y[MOST_LAYERS], *slope[MOST_LAYERS]; /* (rows, out) */

@@ -1,3 +1,5 @@
+/* Times a large matrix product and a large copy on the device, and takes the shortest of several
+ * runs of each. */
 #include "models/cuda/peak.h"
 
 #include <math.h>
@@ -27,7 +29,8 @@ static void copy(assay__gpu *gpu, float *room)
     assay__gpu_copy(gpu, room + COPIED / sizeof *room, COPIED, room);
 }
 
-/* The shortest of the runs, the first of which is not counted. */
+/* Returns the shortest time of the runs, in seconds. The first run is a warm-up and does not
+ * count. */
 static double shortest(assay__gpu *gpu, float *room, void (*work)(assay__gpu *, float *))
 {
     double best = INFINITY;
@@ -52,7 +55,7 @@ assay_status assay__gpu_peak_measure(const assay_model_class *class_, assay_erro
     snprintf(peak->device, sizeof peak->device, "%s", assay__gpu_name(gpu));
     assay__gpu_begin(gpu);
     assay__gpu_resize(gpu, &heap, ASSAY__WORKSPACE, 2 * (size_t)COPIED, &room);
-    if (room != NULL) { /* values of no particular size: a product of zeros is faster than others */
+    if (room != NULL) { /* noise, because a product of zeros would be faster than other products */
         ASSAY__LAUNCH(gpu, noise, 2048, 1, ASSAY__BLOCK, .count = 2LL * COPIED / 4, .y = room);
         peak->gflops = 2.0 * SIDE * SIDE * SIDE / shortest(gpu, room, product) * 1e-9;
         peak->gigabytes_per_second = 2.0 * COPIED / shortest(gpu, room, copy) * 1e-9;

@@ -1,4 +1,4 @@
-/* What a device can do at best: the denominators of "share of peak" for models on it. */
+/* Measures the best that a device can do: the denominators of "share of peak" for models on it. */
 #ifndef ASSAY_MODELS_CUDA_PEAK_H
 #define ASSAY_MODELS_CUDA_PEAK_H
 
@@ -12,8 +12,9 @@ typedef struct assay__gpu_peak {
     char device[128];            /* "NVIDIA H200" */
 } assay__gpu_peak;
 
-/* Of the device of a class that assay_model_class_on() gave: the best of ten runs each, less than a
- * second. ASSAY_E_MEMORY if the device has less than 512 MiB free. */
+/* Measures the device of a class that assay_model_class_on() returned. Each figure is the best of
+ * ten runs; the measurement takes less than a second. ASSAY_E_MEMORY if the device has less than
+ * 512 MiB free. */
 ASSAY_MUST_USE assay_status assay__gpu_peak_measure(const assay_model_class *class_,
                                                     assay_error *error, assay__gpu_peak *peak);
 

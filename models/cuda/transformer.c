@@ -1,7 +1,7 @@
-/* The graph transformer on a device: the steps of graph/layer.c, of which each is a product or a
- * kernel over all nodes. Biases are added where the next kernel reads, residual, dropout and norm
- * are one kernel. What is derived from a graph (encodings, distances, adjacency) is made by the
- * host and copied when the graph changes. */
+/* The graph transformer on a device. Its steps are those of graph/layer.c; each step is a product
+ * or a kernel over all nodes. Biases are added by the kernel that reads the product next. Residual,
+ * dropout and norm are one kernel. The host computes everything that is derived from a graph
+ * (encodings, distances, adjacency); it is copied when the graph changes. */
 #include "models/cuda/transformer.h"
 
 #include <math.h>
@@ -21,7 +21,8 @@ static int64_t width_of(const shape *s)
     return s->input + s->laplacian + s->walk;
 }
 
-/* Parameters in the order of transformer.h. */
+/* The indices of a layer's parameters, in the order of graph/transformer.h. A bias follows its
+ * weight. */
 typedef struct indices {
     size_t message, in_proj, out_proj, distance_bias, norm[3], ffn[2];
 } indices;
@@ -161,7 +162,8 @@ static void biased(assay__gpu_model *model, size_t bias, int64_t columns, int ac
                              assay__gpu_value(model, bias), 1, activation, y, slope);
 }
 
-/* The branch of message passing, and the bias that is still to be added to it (NULL: none). */
+/* Computes the branch of message passing. Returns it, and the bias that the caller still has to add
+ * to it in `bias` (NULL if there is none). */
 static const float *message_forward(assay__gpu_model *model, size_t first, const float *h,
                                     kept_layer *kept, const float **bias)
 {
@@ -196,7 +198,7 @@ static const float *message_forward(assay__gpu_model *model, size_t first, const
     return NULL;
 }
 
-/* y = norm `part` of (x + dropout(branch + bias)), and `also` added to it */
+/* y = norm `part` of (x + dropout(branch + bias)), plus `also` unless that is NULL */
 static void merge(assay__gpu_model *model, const indices *at, int part, const float *x,
                   const float *branch, const float *bias, const float *also, kept_layer *kept,
                   float *y)
@@ -315,7 +317,8 @@ static float *forward(assay__gpu_model *model, const assay_tensor *inputs, int64
 
 /* ---- Backward ---- */
 
-/* dsum from dy, both (nodes, hidden), through norm `part`; they may not be the same. */
+/* Computes dsum from dy, both (nodes, hidden), through norm `part`. They must not be the same
+ * array. */
 static void norm_backward(assay__gpu_model *model, const indices *at, int part,
                           const kept_layer *kept, const float *dy, float *dsum)
 {
@@ -333,7 +336,8 @@ static void norm_backward(assay__gpu_model *model, const indices *at, int part,
                   .rstd = kept->rstd[part], .dx = dsum);
 }
 
-/* `dsum` through dropout: in `room`, or where it is if nothing is dropped. */
+/* Passes `dsum` through dropout. Returns the result, which is in `room`, or `dsum` itself if
+ * nothing is dropped. */
 static float *branch_backward(assay__gpu_model *model, int part, const kept_layer *kept,
                               float *dsum, float *room)
 {
@@ -383,7 +387,8 @@ static void gated_backward(assay__gpu_model *model, size_t first, const float *h
         linear_backward(model, first + 2 * map, hidden, hidden, gradients[map], h, dh, true);
 }
 
-/* dh, added to, from dy, which may be overwritten unless it is dh. */
+/* Adds the gradient with respect to h to dh, from dy. dy may be dh; if it is not, it may be
+ * overwritten. */
 static void message_backward(assay__gpu_model *model, size_t first, const float *h,
                              const kept_layer *kept, const float *dy, float *room, float *dh)
 {
@@ -403,7 +408,7 @@ static void message_backward(assay__gpu_model *model, size_t first, const float 
         neighbours(model, &own->out, own->gcn_scale, dsum, dh, true);
         break;
     case ASSAY__GATED_GCN: {
-        float *copy = own->scratch + 3 * wide; /* the place of dropout's result */
+        float *copy = own->scratch + 3 * wide; /* also where dropout writes its result */
         if (dy != copy)
             assay__gpu_copy(model->gpu, copy, (size_t)wide * sizeof *copy, dy);
         gated_backward(model, first, h, kept, copy, room, dh);

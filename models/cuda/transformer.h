@@ -1,4 +1,5 @@
-/* What the graph transformer keeps on a device; shared by the files that implement it there. */
+/* The data that the graph transformer keeps on a device. Only transformer.c and transformer_graph.c
+ * include it. */
 #ifndef ASSAY_MODELS_CUDA_TRANSFORMER_H
 #define ASSAY_MODELS_CUDA_TRANSFORMER_H
 
@@ -6,7 +7,7 @@
 #include "models/cuda/instance.h"
 #include "models/graph/transformer.h"
 
-enum { MOST_LAYERS = 1024 }; /* as the option allows */
+enum { MOST_LAYERS = 1024 }; /* the limit of the option */
 
 typedef assay__graph_transformer_shape shape;
 
@@ -15,7 +16,8 @@ typedef struct device_adjacency {
     int *neighbours;
 } device_adjacency;
 
-/* What forward leaves for backward, slices of one block; graph/layer.h says what they are. */
+/* The arrays that forward leaves for backward. They are slices of `block`, and graph/layer.h
+ * describes them. */
 typedef struct kept_layer {
     float *block;
     float *message[4]; /* GIN: sum, inner; GCN: sum; gated: A (then the result), B, D, E */
@@ -28,7 +30,7 @@ typedef struct kept_layer {
 typedef struct transformer {
     assay__graph_transformer *host;
     const assay__graph *graph; /* the host's */
-    uint64_t version;          /* of the graph that the following belong to */
+    uint64_t version;          /* of the graph that the arrays below belong to */
     device_adjacency in, out, attended, attending;
     float *gcn_scale;
     long long *graph_offsets;
@@ -37,12 +39,12 @@ typedef struct transformer {
     int64_t tile_count;
 
     float *states, *pooled, *y; /* as in graph/transformer.c */
-    float *scratch; /* dnext, dh, dmerged, a branch's, and room for parts; then `along` */
+    float *scratch; /* dnext, dh, dmerged, dbranch, workspace of the parts, then `along` */
     float *along;   /* (heads, nodes) */
     kept_layer kept[MOST_LAYERS];
 } transformer;
 
-/* Copy the graph of the next pass to the device, unless it is there. */
+/* Copies the graph of the next pass to the device, unless it is already there. */
 void assay__gpu_send_graph(assay__gpu_model *model);
 
 #endif

@@ -1,4 +1,5 @@
-/* A graph on a device: adjacency in both directions, and what attention needs of it. */
+/* Copies a graph to a device: its adjacency in both directions, and the arrays that attention
+ * needs. Nothing is copied if the device has the present version of the graph. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void send_adjacency(assay__gpu_model *model, int64_t nodes, const assay__
          &to->neighbours);
 }
 
-/* Who looks at a node, from whom each node looks at. */
+/* Copies the reversed lists: for each node the nodes that attend to it. */
 static void send_reversed(assay__gpu_model *model, int64_t nodes, const assay__adjacency *of,
                           device_adjacency *to)
 {
@@ -28,7 +29,7 @@ static void send_reversed(assay__gpu_model *model, int64_t nodes, const assay__a
     assay__adjacency reversed = {calloc((size_t)nodes + 2, sizeof *reversed.offsets),
                                  calloc((size_t)edges + 1, sizeof *reversed.neighbours)};
     if (reversed.offsets != NULL && reversed.neighbours != NULL) {
-        int64_t *next = reversed.offsets + 1; /* where the next of a node goes */
+        int64_t *next = reversed.offsets + 1; /* where the next entry of a node goes */
         for (int64_t e = 0; e < edges; e++)
             next[of->neighbours[e] + 1]++;
         for (int64_t i = 0; i < nodes; i++)
@@ -37,7 +38,7 @@ static void send_reversed(assay__gpu_model *model, int64_t nodes, const assay__a
             for (int64_t e = of->offsets[i]; e < of->offsets[i + 1]; e++)
                 reversed.neighbours[next[of->neighbours[e]]++] = (int32_t)i;
         send_adjacency(model, nodes, &reversed, to);
-        assay__gpu_wait(model->gpu); /* before the copy's source goes */
+        assay__gpu_wait(model->gpu); /* until the copy is done: its source is freed below */
     } else {
         assay__gpu_fail(model->gpu, ASSAY_E_MEMORY, "out of memory for a graph");
     }

@@ -1,3 +1,5 @@
+/* The functions of field_class.h: they check shapes, call the network, make example data, and
+ * derive widths from weights. */
 #include "models/field/field_class.h"
 
 #include <math.h>

@@ -1,14 +1,15 @@
-/* A layer is one matrix product. Values lie feature by feature, (width, rows of the block), so that
- * the basis functions of one input are computed for all rows in whole vectors and written as whole
- * rows of the matrix
+/* A layer is one matrix product. Values lie feature by feature, (width, rows of the block). So the
+ * basis functions of one input are computed for all rows in whole vectors, and written as whole
+ * rows of the matrix `basis`:
  *
  *     basis (in (C + 1), rows): for each input its C splines and its SiLU,
  *     packed (out, in (C + 1)): for each edge its scaled spline weights and its base weight,
- *     y (out, rows) = packed basis,
+ *     y (out, rows) = packed basis.
  *
- * and backward is two more products, of which the first layer needs one. Gathering only the order +
- * 1 weights that count for each value would save arithmetic, but each would be loaded from an index
- * of its own; at the grids in use (5 to 20 intervals) the dense product is faster. */
+ * Backward takes two more products; the first layer needs only one of them. For each value only
+ * order + 1 splines differ from 0. Gathering only their weights would save arithmetic, but each
+ * weight would be loaded from an index of its own. At the usual grids (5 to 20 intervals) the dense
+ * product is faster. */
 #include "models/field/kan.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@
 enum {
     MOST_ROWS = 256,
     LEAST_ROWS = 32,
-    BLOCK_ELEMENTS = 1 << 16, /* of the largest basis matrix: it and its gradient fill 512 KB */
+    BLOCK_ELEMENTS = 1 << 16, /* of the largest basis matrix; 512 KB together with its gradient */
 };
 
 typedef struct layer {
@@ -48,7 +49,7 @@ typedef struct kan_net {
     int64_t layer_count;
     layer *layers;
     float *x;             /* (input, block) */
-    float *above, *below; /* (widest, block): gradients by a layer's output and input */
+    float *above, *below; /* (widest, block): gradients of a layer's output and input */
     float *dbasis;        /* (most terms, block) */
 } kan_net;
 
@@ -101,7 +102,8 @@ static void describe_layers(kan_net *kan)
     kan->net.block = rows < LEAST_ROWS ? LEAST_ROWS : rows > MOST_ROWS ? MOST_ROWS : rows;
 }
 
-/* (rows, columns) floats, where `failed` is not set already. */
+/* Takes (rows, columns) floats from the network's memory. Sets `failed` and returns NULL if that is
+ * not possible, or if `failed` is set already. */
 static float *take(kan_net *kan, assay__memory_use use, int64_t rows, int64_t columns, bool *failed)
 {
     size_t count;
@@ -252,7 +254,7 @@ static void transpose(int64_t rows, int64_t columns, const float *from, int64_t 
             to[j * to_stride + i] = from[i * from_stride + j];
 }
 
-/* x (in, rows) to at->y (out, rows), row stride block. */
+/* Computes at->y (out, rows) from x (in, rows); the row stride of both is the block. */
 static void layer_forward(kan_net *kan, layer *at, int64_t rows, const float *x, bool training)
 {
     int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
@@ -295,7 +297,7 @@ static void forward(assay__neural_net *net, int64_t rows, const float *x, bool t
     transpose(kan->shape.output, rows, from, block, y, kan->shape.output);
 }
 
-/* From dy (out, rows): at->dpacked added to; dx (in, rows; NULL: not wanted) written. */
+/* Adds to at->dpacked from dy (out, rows), and writes dx (in, rows) unless it is NULL. */
 static void layer_backward(kan_net *kan, layer *at, int64_t rows, const float *x, const float *dy,
                            float *dx)
 {
@@ -317,7 +319,7 @@ static void layer_backward(kan_net *kan, layer *at, int64_t rows, const float *x
     }
 }
 
-/* The block's x is there already, turned, from forward(). */
+/* forward() has left the transposed x of the block in kan->x. */
 static void backward(assay__neural_net *net, int64_t rows, const float *unused, float *dx)
 {
     (void)unused;
@@ -342,10 +344,10 @@ static void end(assay__neural_net *net)
         unpack_gradient(&kan->layers[l], assay__spline_functions(kan->knots));
 }
 
-/* ---- Looking ---- */
+/* ---- Description ---- */
 
-/* The formula's arithmetic: both branches as products of their own, whether or not they are
- * computed as one. */
+/* Reports the arithmetic of the formula. Both branches count as products of their own, although the
+ * code computes them as one. */
 static void describe_layer(const assay__kan_shape *shape, int64_t rows, int64_t index,
                            assay_term_sink sink, void *context)
 {

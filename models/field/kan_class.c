@@ -1,4 +1,5 @@
-/* kan as a model class. */
+/* The model class "kan": the options of a Kolmogorov-Arnold network and how they are derived from
+ * weights. */
 #include "base/error.h"
 #include "models/field/field_class.h"
 #include "models/field/kan.h"
@@ -34,8 +35,8 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
                               : status;
 }
 
-/* There are grid + order coefficients an edge: the order stays as set where it can, the grid
- * follows. */
+/* An edge has grid + order coefficients. The order stays as set where that is possible, and the
+ * grid is what remains. */
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {

@@ -1,12 +1,13 @@
-/* A network runs over blocks of rows (neural_net.c), so that what a block needs stays in the cache.
- * The size of a block was chosen for the products that OpenBLAS makes with AVX-512: up to 10^6
- * multiply-adds it skips the packing of their operands (sgemm_small_kernel_permit_skylakex.c), and
- * does best with neither operand transposed, so the weights are turned once per call where there
- * are enough rows to pay for it. Where assay__product() makes the products itself, blocks of 128,
- * 192 and 240 rows take equal times (hidden 32 to 256, AMD with AVX-512 and with AVX2).
+/* A network runs over blocks of rows (neural_net.c), so that the data of a block stays in the
+ * cache. The size of a block was chosen for the products that OpenBLAS computes with AVX-512. Up to
+ * 10^6 multiply-adds it skips the packing of the operands (sgemm_small_kernel_permit_skylakex.c),
+ * and it is fastest if neither operand is transposed. So the weights are transposed once per call,
+ * where there are enough rows to repay it. Where assay__product() computes the products itself,
+ * blocks of 128, 192 and 240 rows take equal times (hidden 32 to 256, AMD with AVX-512 and with
+ * AVX2).
  *
- * One pass computes an activation and its slope (kernel/activation.h). Backward multiplies dy by
- * the slope and sums it over the rows, which is the bias's gradient, in one pass too. */
+ * One pass computes an activation and its slope (kernel/activation.h). One pass of backward
+ * multiplies dy by the slope and sums it over the rows, which gives the gradient of the bias. */
 #include "models/field/mlp.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ enum {
     LEAST_SMALL_ROWS = 32,   /* with fewer rows the small path is no faster */
     MOST_ROWS = 256,
     PACKED_ROWS = 192,   /* a block where products are too large for the small path */
-    TURN_FROM_ROWS = 64, /* fewer rows do not repay turning the weights */
+    TURN_FROM_ROWS = 64, /* fewer rows do not repay transposing the weights */
 };
 
 typedef struct layer {
@@ -35,7 +36,7 @@ typedef struct layer {
     const float *weight; /* (out, in) */
     const float *bias;   /* (out) */
     float *dweight, *dbias;
-    float *turned; /* (in, out): the weight transposed; NULL: never */
+    float *turned; /* (in, out): the transposed weight; NULL if never used */
     float *y;      /* (block, out); the last layer writes to the output */
     float *slope;  /* (block, out); NULL in the last layer */
 } layer;
@@ -61,10 +62,19 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t small_rows(int64_t hidden)
+{
+    return hidden < 1000 ? SMALL_PRODUCT / (hidden * hidden) / 16 * 16 : 0;
+}
+
+static bool takes_small_path(int64_t hidden)
+{
+    return small_rows(hidden) >= LEAST_SMALL_ROWS;
+}
+
 static int64_t block_rows(int64_t hidden)
 {
-    int64_t rows = hidden < 1000 ? SMALL_PRODUCT / (hidden * hidden) / 16 * 16 : 0;
-    return rows < LEAST_SMALL_ROWS ? PACKED_ROWS : smaller(rows, MOST_ROWS);
+    return takes_small_path(hidden) ? smaller(small_rows(hidden), MOST_ROWS) : PACKED_ROWS;
 }
 
 static assay_status check_shape(const assay__mlp_shape *shape, assay_error *error)
@@ -100,7 +110,7 @@ static void describe_layers(mlp_net *mlp)
     }
 }
 
-/* The block's buffers of one layer; false when out of memory. */
+/* Takes the buffers of one layer for a block. Returns false when out of memory. */
 static bool take_buffers(mlp_net *mlp, int64_t index)
 {
     layer *at = &mlp->layers[index];
@@ -116,7 +126,7 @@ static bool take_buffers(mlp_net *mlp, int64_t index)
         if (at->y == NULL || at->slope == NULL)
             return false;
     }
-    if (mlp->net.block != PACKED_ROWS) {
+    if (takes_small_path(mlp->shape.hidden)) {
         at->turned = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE,
                                           (size_t)at->in * (size_t)at->out);
         return at->turned != NULL;
@@ -206,13 +216,13 @@ static void linear(const mlp_net *mlp, const layer *at, int64_t rows, const floa
     } else {
         assay__linear_forward(rows, at->in, at->out, x, at->weight, at->bias, z);
     }
-    /* Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns the
-     * difference into one of the sine. */
+    /* The scale is not left to the product's alpha: PyTorch rounds W x + b first. With omega 30 the
+     * difference in rounding would show in the sine. */
     if (at->scale != 1)
         assay__scale_by(rows * at->out, at->scale, z);
 }
 
-/* Ready for `rows` rows: weights turned if they will be used often enough. */
+/* Prepares a call of `rows` rows: transposes the weights if they will be used often enough. */
 static void begin(assay__neural_net *net, int64_t rows, bool training)
 {
     mlp_net *mlp = (mlp_net *)net;
@@ -261,9 +271,9 @@ static void backward(assay__neural_net *net, int64_t rows, const float *x, float
     }
 }
 
-/* ---- Looking ---- */
+/* ---- Description ---- */
 
-/* Activations as operations; SiLU is x times the sigmoid of x. */
+/* Returns the operation of an activation. SiLU counts as the sigmoid of x and a product with x. */
 static assay_term_kind operation_of(assay__activation activation)
 {
     switch (activation) {

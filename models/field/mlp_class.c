@@ -1,4 +1,5 @@
-/* mlp and siren as model classes: they differ in their options and in how they are made. */
+/* The model classes "mlp" and "siren". They differ in their options and in how a network is
+ * made. */
 #include "models/field/field_class.h"
 #include "models/field/mlp.h"
 #include "models/field/siren.h"

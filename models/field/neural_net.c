@@ -1,6 +1,7 @@
-/* Rows go through all layers, forward and back, a block at a time, so that what forward leaves is
- * still in the second-level cache when backward reads it; gradients of the blocks add up. Against
- * one product over all rows this saves the trips to memory and the memory itself. */
+/* Rows go through all layers, forward and back, one block at a time. So the arrays that forward
+ * leaves are still in the second-level cache when backward reads them. The gradients of the blocks
+ * add up. Compared with one product over all rows, this saves accesses to memory, and the memory
+ * itself. */
 #include "models/field/neural_net.h"
 
 #include <stdlib.h>
@@ -38,8 +39,8 @@ void assay__neural_net_free(assay__neural_net *net)
     free(net);
 }
 
-/* Rows in each of the fewest equal blocks of at most `most`, which is a multiple of 16, as is the
- * result. */
+/* Returns the number of rows in each of the fewest blocks of equal size that have at most `most`
+ * rows. `most` is a multiple of 16, and so is the result. */
 static int64_t block_of(int64_t rows, int64_t most)
 {
     int64_t blocks = (rows + most - 1) / most;
@@ -49,7 +50,7 @@ static int64_t block_of(int64_t rows, int64_t most)
 
 /* ---- Threads ---- */
 
-/* Twins for all threads but the first. */
+/* Makes twins until there are `count`, one for each thread but the first. */
 static assay_status take_twins(assay__neural_net *net, int count)
 {
     if (count <= net->twin_count)
@@ -85,8 +86,8 @@ typedef struct call {
     int64_t rows, block;
     int parts;
     bool training;
-    const float *x, *target, *dy; /* training: either target or dy */
-    float *dx;                    /* NULL: not wanted */
+    const float *x, *target, *dy; /* in training either target or dy is given */
+    float *dx;                    /* NULL if not needed */
     double losses[MAX_PARTS];
 } call;
 
@@ -113,7 +114,8 @@ static assay_status begin(call *c, assay_error *error)
     return ASSAY_OK;
 }
 
-/* The part of `rows` in the loss over all rows of the call, and in its gradient dy. */
+/* Returns the contribution of these rows to the loss over all rows of the call, and writes their
+ * gradient to dy. */
 static double block_loss(const call *c, int64_t rows, const float *y, const float *target,
                          float *dy)
 {
@@ -123,7 +125,8 @@ static double block_loss(const call *c, int64_t rows, const float *y, const floa
     return share * mean;
 }
 
-/* Rows from `row` on through `net`, which may be a twin; returns their part of the loss. */
+/* Passes one block, the rows from `row` on, through `net`, which may be a twin. Returns the block's
+ * contribution to the loss. */
 static double pass_block(const call *c, assay__neural_net *net, int64_t row)
 {
     const int64_t here = c->block < c->rows - row ? c->block : c->rows - row;
@@ -142,7 +145,8 @@ static double pass_block(const call *c, assay__neural_net *net, int64_t row)
     return loss;
 }
 
-/* Blocks one after the other, so that the sums are the same whoever computes them. */
+/* Computes one part of the blocks, one block after the other. So the sums are the same whichever
+ * thread computes the part. */
 static void call_part(void *context, int part)
 {
     call *c = context;
@@ -162,7 +166,7 @@ static void call_part(void *context, int part)
     c->losses[part] = loss;
 }
 
-/* All blocks; returns the loss. */
+/* Runs all blocks, adds up the gradients of the twins, and returns the loss. */
 static double run(call *c)
 {
     assay__parallel(c->parts, call_part, c);

@@ -1,3 +1,5 @@
+/* Makes an assay__mlp with sines as its activation, and draws its weights again as the paper of
+ * SIREN says. */
 #include "models/field/siren.h"
 
 #include <math.h>

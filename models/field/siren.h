@@ -1,10 +1,11 @@
 /* SIREN (Sitzmann, Martel, Bergman, Lindell, Wetzstein 2020, "Implicit Neural Representations with
  * Periodic Activation Functions"): a perceptron whose hidden layers are sin(omega (W x + b)).
  *
- * It is an assay__mlp with that activation and the paper's draw of weights (section 3.2 and its
- * supplement): the first layer's from U(-1/input, 1/input), all others' from
- * U(-sqrt(6/fan-in)/omega_hidden, sqrt(6/fan-in)/omega_hidden); biases as nn.Linear's, as in the
- * authors' code. Names of tensors, and everything one does with it: see mlp.h. */
+ * It is an assay__mlp with that activation, and with weights drawn as in the paper (section 3.2 and
+ * its supplement). The weights of the first layer are drawn from U(-1/input, 1/input), and all
+ * other weights from U(-sqrt(6/fan-in)/omega_hidden, sqrt(6/fan-in)/omega_hidden). Biases are drawn
+ * as nn.Linear draws them, as in the authors' code. mlp.h describes the names of the tensors and
+ * the calls. */
 #ifndef ASSAY_MODELS_FIELD_SIREN_H
 #define ASSAY_MODELS_FIELD_SIREN_H
 
@@ -16,6 +17,8 @@ typedef struct assay__siren_shape {
     float omega_first, omega_hidden;
 } assay__siren_shape;
 
+/* Makes a network. ASSAY_E_ARGUMENT for a width below 1 or an omega that is not above 0;
+ * ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status assay__siren_new(const assay__siren_shape *shape, uint64_t seed,
                                              assay_error *error, assay__neural_net **siren);
 

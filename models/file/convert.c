@@ -1,5 +1,6 @@
-/* Value by value through a double, or an int64_t where a double would round: one loop for all pairs
- * of types. The pairs that matter for large files, a type to itself, are copied. */
+/* One loop serves all pairs of types. It converts value by value through a double, or through an
+ * int64_t where a double would round. Where the stored type and the element are the same, which
+ * matters for large files, the bytes are copied. */
 #include "models/file/convert.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static double float_value(assay__stored stored, uint64_t bits)
     }
 }
 
-/* False for an unsigned number past the signed range. */
+/* Returns false for an unsigned number past the signed range. */
 static bool integer_value(assay__stored stored, uint64_t bits, int64_t *value)
 {
     switch (stored) {
@@ -104,7 +105,7 @@ static bool store_float(double value, assay_element element, void *target, int64
         return true;
     }
     if (element == ASSAY_F32) {
-        /* Half a unit above the largest float still rounds to it. */
+        /* A value less than half a unit above the largest float still rounds to it. */
         if (isfinite(value) && fabs(value) >= 0x1.ffffffp127)
             return false;
         ((float *)target)[index] = (float)value;

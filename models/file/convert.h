@@ -1,4 +1,4 @@
-/* Numbers as files store them, turned into what tensors hold. */
+/* Converts numbers from the types that files store to the elements of tensors. */
 #ifndef ASSAY_MODELS_FILE_CONVERT_H
 #define ASSAY_MODELS_FILE_CONVERT_H
 
@@ -33,9 +33,10 @@ bool assay__stored_is_float(assay__stored stored);
 
 size_t assay__element_size(assay_element element);
 
-/* `count` values at `source` (any alignment; bytes reversed if `swapped`) to `target`, where no
- * value is lost but rounding: a fraction or a NaN that should become an integer, a number outside
- * the range of the target stop it. Returns `count`, or the index of the value that was refused. */
+/* Converts `count` values at `source` (any alignment; bytes reversed if `swapped`) to `target`. A
+ * value may change only by rounding. The conversion stops at a fraction or a NaN that should become
+ * an integer, and at a number outside the range of the target. Returns `count`, or the index of the
+ * value that was refused. */
 int64_t assay__convert(assay__stored stored, bool swapped, const void *source, int64_t count,
                        assay_element element, void *target);
 

@@ -1,5 +1,6 @@
-/* What the lists announce is not believed until the rows are there: memory grows with what has been
- * read, so a hostile list of sizes costs nothing. */
+/* Reads a folder of graphs. The sizes that the two lists announce are not believed until the rows
+ * are there. Memory grows with the rows that have been read, so a hostile list of sizes costs
+ * nothing. */
 #include "models/file/graph_folder.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ typedef struct vector {
     size_t count, capacity;
 } vector;
 
-/* Room for `more` elements of `size` bytes past the count. */
+/* Makes room for `more` elements of `size` bytes past the count. */
 static bool reserve(vector *grown, size_t more, size_t size)
 {
     size_t needed;
@@ -39,13 +40,13 @@ static assay_status fail_line(const assay__number_table *table, assay_error *err
     return assay__fail(error, ASSAY_E_FORMAT, "%s, line %zu: %s", table->name, table->line, what);
 }
 
-/* 2^53: exact in the doubles that rows are read into. */
+/* Whole numbers up to 2^53 are exact in the doubles that rows are read into. */
 static bool whole(double value)
 {
     return value >= 0 && value <= 0x1p53 && value == floor(value);
 }
 
-/* One column of whole numbers; `total` is their sum. */
+/* Reads one column of whole numbers; `total` receives their sum. */
 static assay_status read_list(assay__number_table *table, assay_error *error, vector *list,
                               int64_t *total)
 {
@@ -65,12 +66,12 @@ static assay_status read_list(assay__number_table *table, assay_error *error, ve
     }
 }
 
-/* The edges while they are read: where the current graph begins and ends. */
+/* The state while edges are read. */
 typedef struct edge_reader {
     assay__number_table *table;
     const int64_t *nodes;
     size_t graph;
-    int64_t first_node; /* of the graph, among all */
+    int64_t first_node; /* first node of the present graph, counted over all graphs */
     vector source, target;
 } edge_reader;
 
@@ -175,7 +176,7 @@ static assay_status make_edges(const edge_reader *reader, assay_error *error, as
     return ASSAY_OK;
 }
 
-/* Called when the features are there, so that `total` is no longer a mere claim. */
+/* Called when the features have been read, so that `total` is confirmed. */
 static assay_status make_graphs(const assay__number_table *table, const vector *nodes,
                                 int64_t total, assay_error *error, assay_tensor *graphs)
 {
@@ -237,7 +238,8 @@ assay_status assay__graph_read(assay__graph_tables *tables, assay_error *error,
     return status;
 }
 
-/* FOLDER/NAME.csv or FOLDER/NAME.csv.gz, there or in FOLDER/raw. ASSAY_E_NOT_FOUND if none. */
+/* Opens FOLDER/NAME.csv or FOLDER/NAME.csv.gz, or the same in FOLDER/raw. ASSAY_E_NOT_FOUND if none
+ * exists. */
 static assay_status open_table(const char *folder, const char *name, assay_error *error,
                                assay__number_table *table)
 {

@@ -1,3 +1,4 @@
+/* Maps regular files with mmap(), and reads everything else into a buffer. */
 #include "models/file/mapped.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 static assay_status map(int file, const char *path, off_t size, assay_error *error,
                         assay__mapped *mapped)
 {
-    if (size == 0) /* there is no empty mapping */
+    if (size == 0) /* an empty mapping is not possible */
         return ASSAY_OK;
     void *mapping = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
     if (mapping == MAP_FAILED)

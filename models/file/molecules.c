@@ -1,4 +1,5 @@
-/* Each bond is two edges, one in each direction, as the published graphs have them. */
+/* Reads a table of molecules row by row and joins the molecules to one batch of graphs. Each bond
+ * gives two edges, one in each direction, as in the published graphs. */
 #include "models/file/molecules.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "models/file/smiles.h"
 
 enum { MAX_COLUMNS = 64, MAX_LABELS = 1024, MAX_BYTES = 1 << 28 };
@@ -23,7 +25,7 @@ typedef struct table {
     float *nodes, *labels;
     int64_t *sources, *targets, *graphs;
     size_t node_count, node_room, edge_count, edge_room, graph_room, label_room, label_count;
-    size_t width; /* labels of a molecule; 0 until the first */
+    size_t width; /* labels of each molecule; 0 before the first row */
     int64_t graph_count;
 } table;
 
@@ -90,14 +92,14 @@ static assay_status take_bonds(table *self)
     return ASSAY_OK;
 }
 
-/* "[0, 1, 0]" */
+/* Reads a list such as "[0, 1, 0]". */
 static assay_status take_labels(table *self, const char *field)
 {
     size_t count = 0;
     field += strspn(field, " [");
     while (*field != '\0' && *field != ']') {
         char *end = NULL;
-        double value = strtod(field, &end);
+        double value = assay__text_number(field, &end);
         if (end == field || !isfinite(value) || count == MAX_LABELS)
             return wrong(self, "labels are no list of numbers");
         if (!assay__grow(&self->labels, &self->label_room, self->label_count + 1,
@@ -115,12 +117,14 @@ static assay_status take_labels(table *self, const char *field)
     return ASSAY_OK;
 }
 
-/* What the molecule's own message says, with the line. */
+/* Reads one molecule. Adds the file and line to the message if the SMILES is wrong. */
 static assay_status read_molecule(table *self, const char *smiles)
 {
     assay_error inner = {0};
     assay_status status = assay__smiles_read(smiles, &inner, &self->molecule);
-    return status == ASSAY_OK || status == ASSAY_E_MEMORY ? status : wrong(self, inner.message);
+    if (status == ASSAY_E_MEMORY)
+        return fail_memory(self);
+    return status == ASSAY_OK ? status : wrong(self, inner.message);
 }
 
 static assay_status read_rows(table *self, int64_t most)
@@ -147,7 +151,7 @@ static assay_status read_rows(table *self, int64_t most)
     return status == ASSAY_OK && self->graph_count == 0 ? wrong(self, "no molecule") : status;
 }
 
-/* The tensors take the arrays over. */
+/* Makes the tensors, which take over the arrays. */
 static assay_status hand_over(table *self, assay_tensor tensors[3], assay_tensor *labels)
 {
     size_t edges = self->edge_count;
@@ -190,7 +194,7 @@ assay_status assay__molecules_read(const char *name, char *text, size_t length, 
     return status;
 }
 
-/* The file, unpacked if it is packed. */
+/* Reads the file, and unpacks it if it is compressed. */
 static assay_status read_file(const char *path, assay_error *error, assay__buffer *text)
 {
     char block[16384];
@@ -205,6 +209,8 @@ static assay_status read_file(const char *path, assay_error *error, assay__buffe
         gzclose_r(stream);
     if (damaged)
         return assay__fail(error, ASSAY_E_FORMAT, "'%s' is damaged: it cannot be unpacked", path);
+    if (text->status == ASSAY_E_MEMORY)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", path);
     if (text->status != ASSAY_OK)
         return assay__fail(error, text->status, "'%s' is larger than %d MiB", path,
                            MAX_BYTES >> 20);

@@ -1,3 +1,5 @@
+/* Reads .npy files. A small reader parses the Python dictionary of the header; the values are then
+ * converted, and transposed if they are in Fortran's order. */
 #include "models/file/npy.h"
 
 #include <inttypes.h>
@@ -9,7 +11,7 @@
 #include "base/file.h"
 #include "models/file/mapped.h"
 
-/* The header's text while it is read; a failed step leaves `problem`. */
+/* The text of the header while it is read. A step that fails may say why in `problem`. */
 typedef struct reader {
     const char *at, *end;
     const char *problem;
@@ -41,7 +43,7 @@ static bool take_word(reader *r, const char *word)
     return true;
 }
 
-/* A text in quotes, without escapes: the names and types in a header have none. */
+/* Reads a text in quotes. It has no escapes, because the names and types in a header need none. */
 static bool take_text(reader *r, char *text, size_t capacity)
 {
     skip_blanks(r);
@@ -66,7 +68,7 @@ static bool take_extent(reader *r, int64_t *extent)
         if (__builtin_mul_overflow(*extent, 10, extent) ||
             __builtin_add_overflow(*extent, *r->at - '0', extent))
             return false;
-    (void)(r->at < r->end && *r->at == 'L' && r->at++); /* Python 2 wrote long integers so */
+    (void)(r->at < r->end && *r->at == 'L' && r->at++); /* Python 2 wrote long integers like this */
     return r->at > start;
 }
 
@@ -164,7 +166,7 @@ static bool read_dictionary(reader *r, assay__npy *array)
     return seen == 7 && r->at == r->end;
 }
 
-/* The header's place and length, by the version. */
+/* Finds where the header begins and its length, which depend on the version. */
 static assay_status find_header(const unsigned char *bytes, size_t size, const char *name,
                                 assay_error *error, size_t *at, size_t *length)
 {
@@ -220,7 +222,8 @@ assay_status assay__npy_parse(const void *bytes, size_t size, const char *name, 
     return ASSAY_OK;
 }
 
-/* `source` has its first axis next to each other; element by element into C's order. */
+/* Copies `source`, in which the elements along the first axis are adjacent, into C's order, element
+ * by element. */
 static void transpose(const assay__npy *array, size_t size, const char *source, char *target)
 {
     int64_t stride[ASSAY_TENSOR_MAX_RANK] = {0}, index[ASSAY_TENSOR_MAX_RANK] = {0};

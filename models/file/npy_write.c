@@ -1,4 +1,5 @@
-/* Version 1.0, as numpy.save writes it: the values begin at a multiple of 64 bytes. */
+/* Writes .npy files of version 1.0, as numpy.save does: the values begin at a multiple of 64
+ * bytes. */
 #include <stdio.h>
 #include <string.h>
 

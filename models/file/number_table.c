@@ -1,3 +1,5 @@
+/* Reads one line at a time, through zlib or from memory, splits it with base/csv.h, and parses each
+ * number in the C locale. */
 #include "models/file/number_table.h"
 
 #include <errno.h>
@@ -69,7 +71,8 @@ static assay_status fail_memory(const assay__number_table *table, assay_error *e
     return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", table->name);
 }
 
-/* More bytes between at and end; none at the end of the file. */
+/* If no bytes are left between `at` and `end`, reads more. At the end of the file there are
+ * none. */
 static assay_status fill(assay__number_table *table, assay_error *error)
 {
     if (table->at != table->end || table->stream == NULL)
@@ -88,7 +91,7 @@ static assay_status fill(assay__number_table *table, assay_error *error)
                        "'%s' cannot be unpacked: %s", table->name, text);
 }
 
-/* The next line, its end included, under table->csv; nothing at the end of the file. */
+/* Gives the next line, with its end, to table->csv. At the end of the file it gives nothing. */
 static assay_status take_line(assay__number_table *table, assay_error *error)
 {
     bool whole = false;
@@ -141,7 +144,7 @@ static assay_status append(assay__number_table *table, const char *field, assay_
     return ASSAY_OK;
 }
 
-/* The numbers of a field, which blanks may separate too. */
+/* Appends the numbers of a field, which blanks may separate too. */
 static assay_status append_all(assay__number_table *table, char *field, assay_error *error)
 {
     assay_status status;

@@ -1,3 +1,5 @@
+/* Reads safetensors files. jansson parses the header. Each entry is then checked against the size
+ * of the data, and at last all entries together, sorted by offset, must cover the data. */
 #include "models/file/safetensors.h"
 
 #include <inttypes.h>
@@ -10,8 +12,8 @@
 
 enum { LENGTH_BYTES = 8 };
 
-/* Other types are known by their size, so that offsets can be checked; their values are not read.
- */
+/* The types without a stored type are known only by their size, so that offsets can be checked.
+ * Their values are not read. */
 static const struct dtype {
     const char *name;
     assay__stored stored;
@@ -33,7 +35,7 @@ static const struct dtype *find_dtype(const char *name)
     return NULL;
 }
 
-/* A whole number from 0 up. */
+/* Reads a whole number from 0 up. Returns false for anything else. */
 static bool read_count(const json_t *value, uint64_t *count)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0)
@@ -61,7 +63,7 @@ static const char *read_shape(const json_t *shape, assay__safetensor *tensor)
     return NULL;
 }
 
-/* NULL, or what is wrong with the entry. */
+/* Reads one entry of the header. Returns what is wrong with it, or NULL. */
 static const char *read_entry(const json_t *entry, uint64_t data_size, assay__safetensor *tensor)
 {
     if (!json_is_object(entry))

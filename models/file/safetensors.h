@@ -1,11 +1,13 @@
 /* Weights in files: the safetensors format.
  *
- * Eight bytes of header length (little-endian), a JSON object {"name": {"dtype", "shape",
- * "data_offsets": [begin, end]}, "__metadata__": {"key": "text"}}, then the data, which the tensors
- * cover without gaps or overlaps; https://github.com/huggingface/safetensors, README, "Format".
+ * A file holds eight bytes of header length (little-endian), then a JSON object {"name": {"dtype",
+ * "shape", "data_offsets": [begin, end]}, "__metadata__": {"key": "text"}}, and then the data. The
+ * tensors cover the data without gaps or overlaps. See https://github.com/huggingface/safetensors,
+ * README, "Format".
  *
- * Nothing in a file is believed: lengths, offsets, shapes and names are checked before use. The
- * format's own limit of the header is 100 MB; ours is 4 MiB, some twenty thousand tensors. */
+ * The reader trusts nothing in a file: it checks lengths, offsets, shapes and names before it uses
+ * them. The format itself allows a header of 100 MB; we allow 4 MiB, which is enough for some
+ * twenty thousand tensors. */
 #ifndef ASSAY_MODELS_FILE_SAFETENSORS_H
 #define ASSAY_MODELS_FILE_SAFETENSORS_H
 
@@ -33,26 +35,28 @@ typedef struct assay__safetensors {
     void *header; /* the parsed JSON, which owns the names */
 } assay__safetensors;
 
-/* `name` stands for the file in messages. ASSAY_E_FORMAT, ASSAY_E_TRUNCATED, ASSAY_E_LIMIT or
- * ASSAY_E_MEMORY. `bytes` must outlive the result. */
+/* Parses a whole file in memory; `bytes` must outlive the result. `name` stands for the file in
+ * messages. ASSAY_E_FORMAT, ASSAY_E_TRUNCATED, ASSAY_E_LIMIT or ASSAY_E_MEMORY; the result is then
+ * all zero. */
 ASSAY_MUST_USE assay_status assay__safetensors_parse(const void *bytes, size_t size,
                                                      const char *name, assay_error *error,
                                                      assay__safetensors *result);
 ASSAY_MUST_USE assay_status assay__safetensors_open(const char *path, assay_error *error,
                                                     assay__safetensors *result);
-void assay__safetensors_release(assay__safetensors *file); /* all zero is accepted */
+/* A struct that is all zero is accepted. */
+void assay__safetensors_release(assay__safetensors *file);
 
-/* NULL when there is none. */
+/* Find a tensor, or the text of a key of the metadata. Return NULL if there is none. */
 const assay__safetensor *assay__safetensors_find(const assay__safetensors *file, const char *name);
 const char *assay__safetensors_metadata(const assay__safetensors *file, const char *key);
 
-/* What a file is written from. */
+/* One key and its text in the metadata of a file to write. */
 typedef struct assay__safetensors_pair {
     const char *key, *value;
 } assay__safetensors_pair;
 
-/* Replace `path`, as src/base/file.h does. Tensors are written in their order, the data 8-byte
- * aligned; equal inputs give equal bytes. */
+/* Writes a file, and replaces the one at `path` as src/base/file.h does. Tensors are written in
+ * their order, with the data aligned to 8 bytes. Equal inputs give equal bytes. */
 ASSAY_MUST_USE assay_status assay__safetensors_write(const char *path, const assay_tensor *tensors,
                                                      size_t count,
                                                      const assay__safetensors_pair *metadata,

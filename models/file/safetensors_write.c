@@ -1,5 +1,5 @@
-/* The header is built first, since its length leads the file; jansson keeps the order of insertion,
- * so equal inputs give equal bytes. */
+/* Writes safetensors files. The header is built first, because the file begins with its length.
+ * jansson keeps the order of insertion, so equal inputs give equal bytes. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char *dtype_of(assay_element element)
     return element == ASSAY_F32 ? "F32" : element == ASSAY_F64 ? "F64" : "I64";
 }
 
-/* NULL when out of memory. */
+/* Returns the header's entry of a tensor, or NULL when out of memory. */
 static json_t *describe(const assay_tensor *tensor, uint64_t begin, uint64_t end)
 {
     json_t *shape = json_array();
@@ -32,8 +32,8 @@ static uint64_t bytes_of(const assay_tensor *tensor)
     return (uint64_t)assay_tensor_count(tensor) * assay__element_size(tensor->element);
 }
 
-/* A JSON text padded with blanks to a multiple of 8; the caller frees. NULL when out of memory or
- * for a name that is no UTF-8. */
+/* Returns the header as JSON text, padded with blanks to a multiple of 8 bytes; the caller frees
+ * it. Returns NULL when out of memory, and for a name that is not UTF-8. */
 static char *compose(const assay_tensor *tensors, size_t count,
                      const assay__safetensors_pair *metadata, size_t metadata_count)
 {

@@ -1,5 +1,6 @@
-/* One pass over the text with a stack of branches and a table of open rings; then the hydrogens
- * that are not written, and the rings: a bond is in a ring unless it is a bridge (Tarjan 1974). */
+/* Reads the text in one pass, with a stack of branches and a table of open rings. Then it adds the
+ * hydrogens that are not written, and finds the rings: a bond is in a ring unless it is a bridge
+ * (Tarjan 1974). */
 #include "models/file/smiles.h"
 
 #include <ctype.h>
@@ -25,7 +26,7 @@ enum { ELEMENTS = sizeof symbols / sizeof *symbols };
 enum { H = 1, B = 5, C = 6, N = 7, O = 8, F = 9, P = 15, S = 16, CL = 17, BR = 35, I = 53 };
 
 typedef struct ring {
-    int32_t atom; /* NO_ATOM: closed */
+    int32_t atom; /* NO_ATOM if this number is not open */
     uint8_t order, place;
 } ring;
 
@@ -33,8 +34,8 @@ typedef struct reader {
     const char *text, *at;
     assay__molecule *molecule;
     assay_error *error;
-    int32_t last;  /* the atom that the next one is bound to, or NO_ATOM */
-    uint8_t order; /* of that bond; 0: not written */
+    int32_t last;  /* the atom to which the next one is bound, or NO_ATOM */
+    uint8_t order; /* of that bond; 0 if not written */
     int32_t branches[MAX_BRANCHES];
     size_t depth;
     ring rings[RINGS];
@@ -51,7 +52,7 @@ static assay_status fail_memory(const reader *self)
     return assay__fail(self->error, ASSAY_E_MEMORY, "out of memory for a molecule");
 }
 
-/* More than a byte holds is no chemistry. */
+/* Counts up, but not past what a byte holds: no real molecule has so many. */
 static void count_up(uint8_t *counter, bool one)
 {
     if (one && *counter < UINT8_MAX)
@@ -60,7 +61,8 @@ static void count_up(uint8_t *counter, bool one)
 
 /* ---- bonds and atoms ---- */
 
-/* Where the next neighbour of an atom stands among those that were written. */
+/* Returns the position of the next neighbour of an atom among its neighbours as written, and counts
+ * it. */
 static uint8_t next_place(reader *self, int32_t atom)
 {
     uint8_t place = self->molecule->atoms[atom].places;
@@ -104,7 +106,7 @@ static assay_status add_atom(reader *self, assay__atom atom)
     return status;
 }
 
-/* An element of the organic subset, which is written without brackets. */
+/* Reads an element of the organic subset, which is written without brackets. */
 static assay_status read_plain(reader *self)
 {
     static const struct {
@@ -135,7 +137,8 @@ static int read_digits(reader *self, int longest)
     return value;
 }
 
-/* The symbol in brackets: two letters before one, aromatic ones in lower case. */
+/* Reads the symbol in brackets. Symbols of two letters are tried before those of one; aromatic
+ * atoms are in lower case. */
 static bool read_symbol(reader *self, assay__atom *atom)
 {
     char typed[3] = {self->at[0], '\0', '\0'};
@@ -205,7 +208,7 @@ static assay_status read_bracket(reader *self)
     }
     if (!read_charge(self, &atom))
         return wrong(self, "a charge too large");
-    if (*self->at == ':') { /* the atom's class, which is a remark */
+    if (*self->at == ':') { /* the class of the atom, which has no chemical meaning */
         self->at++;
         (void)read_digits(self, 9);
     }
@@ -344,7 +347,8 @@ static void merge_hydrogens(assay__molecule *molecule, int32_t *moved)
     molecule->bond_count = kept_bonds;
 }
 
-/* The least usual valence of the element that its bonds leave room for; 0 if there is none. */
+/* Returns the lowest usual valence of the element that leaves room for its bonds, or 0 if there is
+ * none. For an aromatic atom it is the lowest usual valence. */
 static int valence_of(const assay__atom *atom, int used)
 {
     static const struct {
@@ -359,13 +363,15 @@ static int valence_of(const assay__atom *atom, int used)
     return 0;
 }
 
-/* The double bonds of sulphur and phosphorus do not flatten what is beside them. */
+/* Returns whether the atom makes its neighbours planar. Double bonds of sulphur and phosphorus do
+ * not. */
 static bool has_pi(const assay__atom *atom)
 {
     return atom->aromatic || (atom->element <= F && (atom->doubles > 0 || atom->triples > 0));
 }
 
-/* Half bonds are counted, since an aromatic one is one and a half. */
+/* Counts the bonds of each atom, and computes its hydrogens and `beside_pi`. Bonds are counted in
+ * halves, because an aromatic bond is one and a half. */
 static void fill_atoms(assay__molecule *molecule, int32_t *halves)
 {
     static const int32_t halves_of[] = {0, 2, 4, 6, 8, 3};
@@ -383,7 +389,7 @@ static void fill_atoms(assay__molecule *molecule, int32_t *halves)
     }
     for (size_t i = 0; i < molecule->atom_count; i++) {
         assay__atom *atom = &molecule->atoms[i];
-        int used = halves[i] / 2; /* three aromatic bonds are four */
+        int used = halves[i] / 2; /* rounds down: three aromatic bonds count as four */
         int missing = valence_of(atom, used) - used;
         if (!atom->bracketed && missing > 0)
             atom->hydrogens = (uint8_t)missing;
@@ -402,9 +408,10 @@ static void turn(assay__atom *atom, bool odd)
         atom->chirality = (uint8_t)(3 - atom->chirality);
 }
 
-/* Chirality is written by the order of the neighbours in the text. OGB's feature is RDKit's, which
- * goes by the order of the bonds, those of rings after all others. Each pair that changes places
- * turns @ into @@, and so does a hydrogen that is written before three neighbours. */
+/* Converts the chirality. SMILES defines it by the order of the neighbours in the text. OGB's
+ * feature is RDKit's, which goes by the order of the bonds, with the ring closures after all
+ * others. Each exchange of a pair turns @ into @@, and so does a hydrogen that is written before
+ * three neighbours. */
 static void turn_chirality(assay__molecule *molecule, int32_t *seen)
 {
     memset(seen, 0, molecule->atom_count * sizeof *seen);
@@ -430,7 +437,7 @@ static void turn_chirality(assay__molecule *molecule, int32_t *seen)
 
 typedef struct walk {
     const int32_t *first, *next; /* the bonds of each atom: bond * 2 + side */
-    int32_t *order, *low, *came; /* by atom; `came` is the bond behind it */
+    int32_t *order, *low, *came; /* by atom; `came` is the bond through which it was reached */
     int32_t *stack, *at;
 } walk;
 
@@ -440,8 +447,9 @@ static int32_t far_end(const assay__molecule *molecule, int32_t half)
     return half % 2 == 0 ? bond->to : bond->from;
 }
 
-/* Depth first from one atom, without recursion. `low` is the earliest atom that can be reached
- * without the bond behind; where it is later than the atom in front, that bond is a bridge. */
+/* Walks depth first from one atom, without recursion. `low` is the earliest atom that can be
+ * reached without the bond in `came`. Where `low` is later than the atom at the other end of that
+ * bond, the bond is a bridge. */
 static void walk_from(assay__molecule *molecule, walk *w, int32_t start, int32_t *clock)
 {
     int32_t depth = 0;

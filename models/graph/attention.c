@@ -1,19 +1,18 @@
-/* Full attention by blocks (Dao et al. 2022, "FlashAttention", on a CPU): the scores of QUERIES
- * rows against KEYS columns are one matrix product into scratch that stays in the second cache
- * level, become weights there, and are consumed by the next product. With more than one block of
- * keys the running maximum and sum of a row are corrected as blocks arrive (Milakov and Gimelshein
- * 2018, "Online normalizer calculation for softmax").
+/* Full attention works by blocks (Dao et al. 2022, "FlashAttention", on a CPU). The scores of
+ * QUERIES rows against KEYS columns are one matrix product into scratch that stays in the second
+ * cache level. They become weights there, and the next product consumes them. If there is more than
+ * one block of keys, the running maximum and sum of a row are corrected as blocks arrive (Milakov
+ * and Gimelshein 2018, "Online normalizer calculation for softmax").
  *
- * The weights are powers of 2: queries are scaled by log2(e) too, and `log_sum` is a logarithm to
- * base
- * 2. By Cauchy and Schwarz no score of a head is larger than its longest query times its longest
- * key. Where that is small, as it is in trained models, no power can overflow, and neither maximum
- * nor correction is needed.
+ * The weights are computed as powers of 2: queries are also scaled by log2(e), and `log_sum` is a
+ * logarithm to base 2. By the Cauchy-Schwarz inequality no score of a head is larger than the
+ * length of its longest query times the length of its longest key. If this bound is small, as it is
+ * in trained models, no power can overflow, and neither maximum nor correction is needed.
  *
- * The columns of one head are strewn over rows of 3 hidden values, so each head is first copied
- * into arrays of its own, padded with zeros to whole tiles of the product, keys and values
- * transposed where it needs them so. That is nodes x width values against nodes x nodes x width of
- * work. */
+ * The values of one head lie scattered in rows of 3 hidden values. Each head is therefore first
+ * copied into arrays of its own, padded with zeros to whole tiles of the product; keys and values
+ * are transposed where a product needs them so. Copying takes nodes x width steps, which is little
+ * compared with the nodes x nodes x width steps of the products. */
 #include "models/graph/attention.h"
 
 #include <math.h>
@@ -22,41 +21,43 @@
 #include "models/kernel/kernels.h"
 #include "models/kernel/threads.h"
 
-/* A block of scores is 256 KiB at most; backward has two. */
+/* QUERIES x KEYS floats, a block of scores, are 256 KiB; backward has two such blocks. ROWS and
+ * COLUMNS are the tile of the product. */
 enum { QUERIES = 64, KEYS = 1024, ROWS = 8, COLUMNS = 16 };
 
-/* Rows that are read down a column are kept this much farther apart than they are long, as a power
- * of two would put them all into the same few sets of the cache. */
+/* Arrays that are read down a column have this many unused floats at the end of each row. Without
+ * them the distance of two rows could be a power of two, and a column would fall into a few sets of
+ * the cache. */
 enum { APART = COLUMNS };
 
 _Static_assert(QUERIES % ROWS == 0 && KEYS % COLUMNS == 0, "whole blocks need no padding");
 
-/* Factor of scores whose powers are to base 2; scores to that base that need no maximum: sums of
- * 2^30 of them, times values, stay far from the ends of float32. */
+/* LOG2_E turns scores into exponents of base 2. Scores to that base of at most SMALL_SCORE need no
+ * maximum: sums of 2^30 of their powers, times values, stay far from the ends of float32. */
 #define LOG2_E      1.44269504F
 #define SMALL_SCORE 40.0F
 
-/* One head of one graph, its arrays in scratch. */
+/* One head of one graph. Its arrays from `queries` on lie in scratch. */
 typedef struct head {
-    int64_t nodes, width; /* of the head */
-    int64_t hidden;       /* row stride of outputs; of qkv thrice that */
+    int64_t nodes, width; /* nodes of the graph, width of the head */
+    int64_t hidden;       /* row stride of outputs; the row stride of qkv is three times this */
     int64_t across;       /* nodes, padded to COLUMNS */
     int64_t deep;         /* width, padded to COLUMNS */
     float scale;
     const float *qkv;         /* the graph's first node, the head's first column */
-    const uint8_t *distances; /* (nodes, nodes); NULL: no bias */
+    const uint8_t *distances; /* (nodes, nodes); NULL if there is no bias */
     const float *bias;        /* (buckets, heads) at this head's column */
-    int64_t heads, buckets;   /* row stride of the bias, its rows */
+    int64_t heads, buckets;   /* row stride and number of rows of the bias */
 
-    float *queries;         /* (QUERIES, deep) a block of them, scaled */
-    float *scores;          /* (QUERIES, KEYS or across, and APART) */
+    float *queries;         /* (QUERIES, deep) a block of queries, scaled */
+    float *scores;          /* (QUERIES, KEYS or across, plus APART) */
     float *mixed;           /* (QUERIES, deep) */
     float *maximum, *sum;   /* (QUERIES) */
-    float *keys_across;     /* (width, across and APART) transposed */
+    float *keys_across;     /* (width, across plus APART) transposed */
     float *values;          /* (across, deep) */
     float *keys;            /* (across, deep); backward */
-    float *values_across;   /* (width, across and APART) transposed; backward */
-    float *gradients;       /* as scores; backward */
+    float *values_across;   /* (width, across plus APART) transposed; backward */
+    float *gradients;       /* the shape of scores; backward */
     float *doutput;         /* (QUERIES, deep); backward */
     float *dkeys, *dvalues; /* (across, deep); backward */
 } head;
@@ -71,8 +72,8 @@ static int64_t padded(int64_t count, int64_t to)
     return (count + to - 1) / to * to;
 }
 
-/* Where the arrays of a head begin: sets them, if `scratch` is not NULL, and returns the floats
- * they take. */
+/* Place the arrays of a head one after the other in `scratch`, and return the number of floats that
+ * they take. If `scratch` is NULL, only count. */
 static size_t lay_out(head *h, float *scratch)
 {
     const size_t deep = (size_t)h->deep, across = (size_t)h->across;
@@ -103,16 +104,16 @@ static size_t lay_out(head *h, float *scratch)
     return total;
 }
 
-/* Of full attention, for one part. */
+/* The scratch that one thread of full attention needs, in floats. */
 static size_t head_scratch(const assay__attention *attention)
 {
     head h = {.width = attention->head_width,
               .across = padded(attention->graph->largest, COLUMNS),
               .deep = padded(attention->head_width, COLUMNS)};
-    return (size_t)padded((int64_t)lay_out(&h, NULL) + COLUMNS, COLUMNS); /* starts at a vector */
+    return (size_t)padded((int64_t)lay_out(&h, NULL) + COLUMNS, COLUMNS); /* room to align it */
 }
 
-/* Threads that share the heads: a head of few nodes is not worth waking one. */
+/* The number of threads that share the heads. With few scores waking other threads does not pay. */
 static int parts_of(const assay__attention *attention)
 {
     enum { LEAST = 20000 }; /* scores */
@@ -170,14 +171,15 @@ static head head_of(const assay__attention *attention, int64_t graph, int64_t in
 
 /* ---- Copies of a head's columns ---- */
 
-/* to (rows padded to `all`, deep) = factor x from (rows, width; `stride` apart) */
+/* to (all, deep) = factor times from (rows, width), whose rows are `stride` apart; 0 beyond it */
 static void gather(const head *h, int64_t rows, int64_t all, float factor, const float *from,
                    int64_t stride, float *to)
 {
     assay__attention_gather(rows, all, h->width, h->deep, factor, from, stride, to);
 }
 
-/* to (width, across) = from (nodes, width; 3 hidden apart) transposed, with zeros in the padding */
+/* to (width, across) = from (nodes, width) transposed, with zeros in the padding. The rows of
+ * `from` are 3 hidden apart. */
 static void gather_across(const head *h, const float *from, float *to)
 {
     const int64_t stride = h->across + APART;
@@ -187,11 +189,11 @@ static void gather_across(const head *h, const float *from, float *to)
             to[j * stride + i] = 0;
 }
 
-/* A block of scores: queries from `row`, keys from `column`. */
+/* A block of scores: `rows` queries from `row` on, `columns` keys from `column` on. */
 typedef struct block {
     int64_t row, rows, column, columns;
     int64_t tall, wide; /* rows and columns, padded */
-    int64_t stride;     /* of its rows */
+    int64_t stride;     /* of the rows of the block */
 } block;
 
 static block block_of(const head *h, int64_t row, int64_t column)
@@ -227,7 +229,8 @@ static void score(const head *h, const block *b)
     }
 }
 
-/* Whether all scores of the head but NaN are known to be small without computing them. */
+/* Whether a bound shows, without computing the scores, that all scores of the head are small. A
+ * score that is NaN may go unnoticed. */
 static bool scores_are_small(const head *h)
 {
     const int64_t stride = 3 * h->hidden;
@@ -281,8 +284,8 @@ static void forward_head(const head *h, float *output, float *log_sum)
 typedef struct head_gradient {
     const float *output, *doutput; /* (nodes, width), row stride hidden */
     const float *log_sum;          /* (nodes) */
-    float *dqkv;                   /* as qkv */
-    float *dbias;                  /* as the bias; NULL: none */
+    float *dqkv;                   /* laid out as qkv */
+    float *dbias;                  /* laid out as the bias; NULL if there is none */
 } head_gradient;
 
 static void add_bias_gradient(const head *h, const block *b, float *dbias)
@@ -294,7 +297,8 @@ static void add_bias_gradient(const head *h, const block *b, float *dbias)
     }
 }
 
-/* The gradients of a block: of its queries into h->mixed, of keys and values added. */
+/* Compute the gradients of a block. The gradient of its queries goes to h->mixed, which sums over
+ * the blocks of keys; dkeys and dvalues sum over the blocks of queries. */
 static void backward_block(const head *h, const head_gradient *d, const block *b)
 {
     const int64_t deep = h->deep, keys = b->column * deep;
@@ -341,11 +345,11 @@ static void backward_head(const head *h, const head_gradient *d)
 
 /* ---- The heads of all graphs, among threads ---- */
 
-/* A pass over all heads: forward, or backward where dqkv is not NULL. */
+/* A pass over all heads: backward if dqkv is not NULL, else forward. */
 typedef struct heads_pass {
     const assay__attention *attention;
     const float *qkv;
-    float *scratch; /* one head's for each part */
+    float *scratch; /* for one head in each part */
     size_t scratch_each;
     int parts;
     float *output, *log_sum;
@@ -364,7 +368,8 @@ static void heads_backward(const heads_pass *p, const head *h, int64_t first, in
     backward_head(h, &d);
 }
 
-/* Every head of which the part is that number modulo the parts: a head's bias has one writer. */
+/* Part number `part` computes every head whose index modulo `parts` is `part`. A head belongs to
+ * one part in all graphs, so that only one thread writes the gradient of its bias. */
 static void heads_part(void *context, int part)
 {
     const heads_pass *p = context;

@@ -1,11 +1,12 @@
-/* Multi-head attention between the nodes of a graph, without its linear maps: from queries, keys
- * and values to their mix. For head a and query i, over the nodes j it looks at,
+/* Multi-head attention between the nodes of a graph, without its linear maps: it mixes the values
+ * by the queries and keys. For head a and query i, with the sum over the nodes j that i attends to,
  *
  *     output_i = sum_j softmax_j(q_i . k_j / sqrt(head width) + bias[distance(i, j)][a]) v_j
  *
- * A query looks at every node of its graph (full), or at the sources of its incoming edges and
- * itself (sparse). heads x nodes x nodes is never held: scores live in a block that fits the second
- * cache level, and backward computes them again from the logarithm of each row's sum. */
+ * A node attends to every node of its graph (full attention), or to the sources of its incoming
+ * edges and itself (sparse attention). The heads x nodes x nodes scores are never held at once.
+ * They live in a block that fits the second cache level, and backward computes them again, with the
+ * logarithm of each row's sum. */
 #ifndef ASSAY_MODELS_GRAPH_ATTENTION_H
 #define ASSAY_MODELS_GRAPH_ATTENTION_H
 
@@ -17,26 +18,27 @@ typedef struct assay__attention {
     int64_t heads;
     int64_t head_width; /* hidden = heads x head_width */
     const assay__graph *graph;
-    int threads;                      /* that share the heads of full attention; 0: one */
-    const assay__adjacency *attended; /* sparse: whom each node looks at; NULL: its whole graph */
+    int threads;                      /* that share the heads of full attention; 0 means one */
+    const assay__adjacency *attended; /* sparse: the nodes that each attends to; NULL: full */
 
     /* Relative-position bias, optional. */
-    int64_t buckets;          /* 0: none */
+    int64_t buckets;          /* 0: no bias */
     const float *bias;        /* (buckets, heads) */
-    const uint8_t *distances; /* assay__graph_distances(); NULL if sparse: 0 itself, 1 others */
+    const uint8_t *distances; /* assay__graph_distances(); if sparse, NULL: 0 to itself, else 1 */
 } assay__attention;
 
-/* Floats of scratch that forward and backward need; more threads need more. */
+/* The number of floats that forward and backward need as scratch. More threads need more. */
 size_t assay__attention_scratch(const assay__attention *attention);
 
-/* `qkv` (nodes, 3 hidden): of each node its query, key and value, heads one after the other.
- * Written: `output` (nodes, hidden) and `log_sum` (heads, nodes), which is for
- * backward. */
+/* Each row of `qkv` (nodes, 3 hidden) has the query, the key and the value of a node. Each of the
+ * three has its heads one after the other. The function writes `output` (nodes, hidden) and
+ * `log_sum` (heads, nodes), which backward needs. */
 void assay__attention_forward(const assay__attention *attention, const float *qkv, float *scratch,
                               float *output, float *log_sum);
 
-/* From `doutput` (nodes, hidden) and what forward got and wrote: `dqkv` (nodes, 3 hidden),
- * overwritten, and, added to what stands there, `dbias` (buckets, heads; NULL without bias). */
+/* Compute the gradients from `doutput` (nodes, hidden) and from the arrays that forward read and
+ * wrote. `dqkv` (nodes, 3 hidden) is overwritten. The gradient of the bias is added to `dbias`
+ * (buckets, heads); pass NULL if there is no bias. */
 void assay__attention_backward(const assay__attention *attention, const float *qkv,
                                const float *output, const float *log_sum, const float *doutput,
                                float *scratch, float *dqkv, float *dbias);

@@ -1,9 +1,11 @@
-/* Breadth-first search from every node, no deeper than the limit. */
+/* Distances between the nodes of a graph, by a breadth-first search from every node that goes no
+ * deeper than the limit. */
 #include <string.h>
 
 #include "models/graph/encoding.h"
 
-/* row (n): distances from `start`; nodes are counted from the graph's first. `queue` is (n). */
+/* Write the distances from `start` to row (n). `start` is counted from the graph's first node;
+ * `queue` is scratch of (n). */
 static void search(const assay__graph *graph, int64_t first, int64_t n, int64_t start,
                    uint8_t limit, int32_t *queue, uint8_t *row)
 {

@@ -1,6 +1,7 @@
-/* Grouping by a counting sort, stable, so that sums run in the order in which edges were listed.
- * Both directions are kept: forward gathers over sources, backward over targets, and neither
- * scatters. */
+/* Checks an edge list and groups its edges by target and by source. The grouping is a stable
+ * counting sort, so that sums add their terms in the order in which the edges are listed. A graph
+ * keeps both groupings: a forward pass gathers over sources and a backward pass over targets, so
+ * that neither has to scatter. */
 #include "models/graph/graph.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static assay_status check_graphs(int64_t nodes, const int64_t *graphs, assay_err
     return ASSAY_OK;
 }
 
-/* Whether every edge is between nodes that exist, of one graph. */
+/* Check that the two nodes of every edge exist and belong to the same graph. */
 static assay_status check_edges(int64_t nodes, int64_t edges, const int64_t *edge_list,
                                 const int64_t *graphs, assay_error *error)
 {
@@ -88,7 +89,7 @@ static void group(int64_t nodes, int64_t edges, const int64_t *keys, const int64
         offsets[i + 1] += offsets[i];
     for (int64_t e = 0; e < edges; e++)
         adjacency->neighbours[offsets[keys[e]]++] = (int32_t)others[e];
-    memmove(offsets + 1, offsets, (size_t)nodes * sizeof *offsets); /* each had moved to the next */
+    memmove(offsets + 1, offsets, (size_t)nodes * sizeof *offsets); /* each had reached the next */
     offsets[0] = 0;
 }
 
@@ -144,7 +145,7 @@ assay_status assay__graph_set(assay__graph *graph, int64_t nodes, int64_t edges,
         return status;
     graph->version++;
     if (reserve(graph, nodes, edges) != ASSAY_OK) {
-        graph->nodes = 0; /* some arrays may be new and empty: nothing is the same as this */
+        graph->nodes = 0; /* some arrays may be new and empty: same() must not match this */
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a graph of %lld nodes, %lld edges",
                            (long long)nodes, (long long)edges);
     }
@@ -169,8 +170,10 @@ typedef struct derivation {
     bool both;   /* edges count in both directions */
 } derivation;
 
-/* Walk the sources in ascending order and hand each to its targets: rows come out sorted, and a
- * repetition is recognised by the source a target saw last. Counts if `neighbours` is NULL. */
+/* Walk the sources in ascending order and append each source to the rows of its targets, so that
+ * the rows come out sorted. last_seen has the source that each target was given last, which reveals
+ * repeated edges. `cursor` (nodes) has the next free position of each row and is advanced. If
+ * `neighbours` is NULL, nothing is stored: the cursors then count the neighbours. */
 static void hand_out(assay__graph *graph, derivation rule, int64_t *cursor, int32_t *neighbours)
 {
     memset(graph->last_seen, 0xff, (size_t)graph->nodes * sizeof *graph->last_seen);

@@ -1,4 +1,6 @@
-/* The Laplacian encoding of a batch: parts, the solver for each graph, signs. */
+/* The Laplacian encoding of a batch. For each graph, this file finds the connected parts and the
+ * trivial eigenvectors, calls the dense or the sparse solver for the others, and fixes the sign of
+ * each vector. */
 #include <math.h>
 #include <string.h>
 
@@ -6,8 +8,9 @@
 #include "models/graph/encoding.h"
 #include "models/graph/spectrum.h"
 
-/* Up to this many nodes with edges the dense solver is the faster one; the other needs a block of
- * vectors that is small against the graph. */
+/* The largest number of nodes with edges for which the dense solver is used. Up to this size it is
+ * the faster one, and the sparse solver needs a block of vectors that is small compared with the
+ * graph. */
 static int64_t dense_nodes(int64_t count)
 {
     enum { ANY_COUNT = 96, TIMES_WIDTH = 3 };
@@ -15,7 +18,8 @@ static int64_t dense_nodes(int64_t count)
     return wide > ANY_COUNT ? wide : ANY_COUNT;
 }
 
-/* Doubles in all for a graph of so many nodes, of which some may have no edges. */
+/* The number of doubles that encode() needs for a graph of `nodes` nodes, of which some may have no
+ * edges. */
 static size_t doubles_for(int64_t nodes, int64_t count)
 {
     int64_t wanted = count < nodes ? count : nodes, width = assay__spectrum_width(wanted);
@@ -25,7 +29,7 @@ static size_t doubles_for(int64_t nodes, int64_t count)
     return (need > sparse ? need : sparse) + (size_t)(2 * nodes + width * (nodes + 1));
 }
 
-/* Number the connected parts; `queue` is (nodes). */
+/* Number the connected parts by breadth-first search; `queue` is scratch of (nodes). */
 static void find_parts(assay__spectrum *spectrum, int64_t *queue)
 {
     const assay__adjacency *adjacency = spectrum->adjacency;
@@ -51,8 +55,9 @@ static void find_parts(assay__spectrum *spectrum, int64_t *queue)
     }
 }
 
-/* Degrees, and the trivial eigenvectors: roots of the degrees over the root of their sum; an
- * isolated node is its own. `sums` is (parts), in room for integers. */
+/* Find the nodes with edges, 1 / sqrt(degree), and the trivial eigenvectors: on each part, the
+ * roots of the degrees, divided by the root of their sum. An isolated node is a part of its own.
+ * `sums` is scratch of (parts). */
 static void find_trivial(assay__spectrum *spectrum, int64_t *sums)
 {
     const int64_t *offsets = spectrum->adjacency->offsets + spectrum->first;
@@ -69,8 +74,8 @@ static void find_trivial(assay__spectrum *spectrum, int64_t *sums)
     }
 }
 
-/* The sign of a column: that of the first entry whose size is the largest, ties by rounding
- * included. */
+/* The sign of a column: the sign of its first entry with the largest magnitude. Entries that differ
+ * by no more than rounding errors count as equally large. */
 static double sign_of(const double *vectors, int64_t nodes, int64_t width, int64_t column)
 {
     double most = 0;
@@ -84,7 +89,8 @@ static double sign_of(const double *vectors, int64_t nodes, int64_t width, int64
     return 1;
 }
 
-/* One graph: y (nodes, count) of it; values (count; NULL: not wanted). */
+/* Encode one graph: write y (nodes, count), rows `stride` floats apart, and the eigenvalues to
+ * `values` (count), unless that is NULL. `scratch` is doubles_for() doubles, `queue` (nodes). */
 static assay_status encode(assay__spectrum *spectrum, double *scratch, int64_t *queue,
                            int64_t count, float *y, int64_t stride, double *values)
 {

@@ -1,5 +1,6 @@
-/* The layer's passes. Residual and norm are one pass over memory, a residual's gradient is never
- * copied: products add to it where it stands. */
+/* The passes of a layer of the graph transformer. A residual connection and the norm after it are
+ * one pass over memory. The gradient of a residual connection stays in one array: the products of
+ * backward add to it there. */
 #include "models/graph/layer.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ assay__layer assay__layer_declare(const assay__graph_transformer_shape *shape, i
     return layer;
 }
 
-/* A weight and the bias after it, from U(-1/sqrt(in), 1/sqrt(in)). */
+/* Draw a weight and the bias after it from U(-1/sqrt(in), 1/sqrt(in)). */
 static void draw_linear(assay__parameters *parameters, size_t weight, int64_t in,
                         assay__random *random)
 {
@@ -118,8 +119,8 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Forward: one (nodes, hidden) and attention's. Backward: two (nodes, hidden), then in turn what
- * the feed-forward part, message passing and attention need. */
+/* Forward needs one (nodes, hidden) and the scratch of attention. Backward needs two (nodes,
+ * hidden) and a rest that the feed-forward part, message passing and attention use in turn. */
 size_t assay__layer_scratch(const assay__layer *layer, const assay__layer_place *place,
                             bool backward)
 {
@@ -140,7 +141,7 @@ static uint64_t mask_of(const assay__layer_kept *kept, uint64_t part)
     return kept->dropout_key * 3 + part;
 }
 
-enum { LEAST_VALUES = 16384 }; /* of a part: some microseconds */
+enum { LEAST_VALUES = 16384 }; /* of a thread's part: some microseconds of work */
 
 typedef struct norm_pass {
     int64_t rows, columns;
@@ -159,7 +160,7 @@ static void norm_part(void *context, int part)
                                p->shift, p->sum + at, p->y + at, p->mean + first, p->rstd + first);
 }
 
-/* y = norm `part` of (x + dropout(branch)); branch (nodes, hidden) stands in kept->sum[part]. */
+/* y = norm `part` of (x + dropout(branch)); branch (nodes, hidden) is in kept->sum[part]. */
 static void merge(const assay__layer *layer, const assay__layer_place *place, const float *x,
                   int part, assay__layer_kept *kept, float *y)
 {
@@ -190,7 +191,7 @@ static void linear(const assay__layer_place *place, size_t weight, int64_t in, i
                           assay__parameters_value(place->parameters, weight + 1), y);
 }
 
-/* y = f(x) or, backward, y = y f'(x): of the feed-forward part. */
+/* The activation function f of the feed-forward part: y = f(x) or, if backward, y = y f'(x). */
 typedef struct activation_pass {
     bool gelu, backward;
     int64_t count;
@@ -254,7 +255,7 @@ void assay__layer_forward(const assay__layer *layer, const assay__layer_place *p
 
 /* ---- Backward ---- */
 
-/* Through norm `part`: dsum (nodes, hidden) = the gradient of what it normalised, from dy. */
+/* Backward through norm `part`: from dy compute dsum (nodes, hidden), the gradient of its input. */
 static void norm_backward(const assay__layer *layer, const assay__layer_place *place, int part,
                           const assay__layer_kept *kept, const float *dy, float *dsum)
 {
@@ -266,8 +267,9 @@ static void norm_backward(const assay__layer *layer, const assay__layer_place *p
                                assay__parameters_gradient(parameters, layer->norm[part] + 1));
 }
 
-/* branch (nodes, hidden) = the gradient that a branch gets from that of its sum. Without dropout
- * they are the same array, and `branch` is not used. */
+/* The gradient of a branch, from `dsum`, the gradient of the sum that the branch was added to. With
+ * dropout it is written to `branch` (nodes, hidden); without, it is dsum itself. Returns the array
+ * that holds the gradient. */
 static float *branch_backward(const assay__layer_place *place, int part,
                               const assay__layer_kept *kept, float *dsum, float *branch)
 {
@@ -278,7 +280,7 @@ static float *branch_backward(const assay__layer_place *place, int part,
     return branch;
 }
 
-/* dx (rows of `in`; NULL: not wanted) overwritten; gradients added to. */
+/* Overwrite dx (nodes, in), unless it is NULL, and add to the gradients of the parameters. */
 static void linear_backward(const assay__layer_place *place, size_t weight, int64_t in, int64_t out,
                             const float *dy, const float *x, float *dx)
 {
@@ -288,7 +290,7 @@ static void linear_backward(const assay__layer_place *place, size_t weight, int6
                            assay__parameters_gradient(place->parameters, weight + 1));
 }
 
-/* dx += dy W */
+/* The same, but dx += dy W. */
 static void linear_backward_add(const assay__layer_place *place, size_t weight, int64_t in,
                                 int64_t out, const float *dy, const float *x, float *dx)
 {
@@ -297,7 +299,7 @@ static void linear_backward_add(const assay__layer_place *place, size_t weight, 
                                assay__parameters_value(place->parameters, weight), dx);
 }
 
-/* dmerged (nodes, hidden), in place of dnext */
+/* Replace dnext (nodes, hidden) by the gradient of the feed-forward part's input, kept->merged. */
 static void feed_forward_backward(const assay__layer *layer, const assay__layer_place *place,
                                   const assay__layer_kept *kept, float *dnext, float *scratch)
 {
@@ -338,7 +340,7 @@ void assay__layer_backward(const assay__layer *layer, const assay__layer_place *
 
     norm_backward(layer, place, MESSAGE, kept, dnext, dh);
     float *dbranch = branch_backward(place, MESSAGE, kept, dh, branch);
-    if (dbranch == dh) { /* message passing adds to dh while it reads the branch's */
+    if (dbranch == dh) { /* message passing adds to dh while it reads dbranch */
         memcpy(branch, dh, (size_t)wide * sizeof *dh);
         dbranch = branch;
     }

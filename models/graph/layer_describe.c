@@ -1,6 +1,6 @@
-/* The operations of a layer's forward pass. Components are named by what they are for ("attention",
- * "norm"), as in assay_describe_graph_transformer(), so that their sums can be set side by side;
- * the parameters keep PyTorch's names. */
+/* Reports the operations of a layer's forward pass. The components are named by their purpose
+ * ("attention", "norm"), with the names of assay_describe_graph_transformer(), so that the sums of
+ * both can be compared. The names of the parameters, in contrast, are PyTorch's. */
 #include <stdio.h>
 
 #include "models/graph/layer.h"
@@ -14,8 +14,8 @@ static void say_merge(const assay__teller *to, const char *norm, int64_t rows, i
     assay__tell(to, norm, ASSAY_TERM_LAYER_NORM, 1, rows, width);
 }
 
-/* `rows` softmaxes of `columns` in each head; sparse attention has one softmax per node, of as many
- * as it looks at, and is listed with the mean of these. */
+/* Full attention within one graph of `nodes` nodes: each head has `nodes` softmaxes of `nodes`
+ * scores. */
 static void say_full(const assay__teller *to, const assay__attention *attention, int64_t nodes)
 {
     const int64_t heads = attention->heads, width = attention->head_width;
@@ -26,6 +26,8 @@ static void say_full(const assay__teller *to, const assay__attention *attention,
     assay__tell_product(to, "attention.values", 2, heads, nodes, nodes, width);
 }
 
+/* Sparse attention in all graphs. Each node has one softmax, over the nodes that it attends to. The
+ * softmaxes of a head are reported as one softmax over all pairs. */
 static void say_sparse(const assay__teller *to, const assay__attention *attention)
 {
     const int64_t heads = attention->heads, width = attention->head_width;

@@ -1,4 +1,5 @@
-/* The kinds of message passing behind one face. */
+/* Message passing of any kind: declares the parameters, counts the floats to keep, and calls the
+ * functions of the kind. message_gin.c, message_gcn.c and message_gated.c have the arithmetic. */
 #include "models/graph/message.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ assay__message assay__message_declare(assay__message_kind kind, int64_t hidden, 
     return message;
 }
 
-/* Arrays of (nodes, hidden), and rows of hidden beside them. */
+/* The number of floats in `arrays` arrays of (nodes, hidden) and `rows` rows of (hidden). */
 static size_t floats(const assay__message *message, int64_t nodes, int64_t arrays, int64_t rows)
 {
     return (size_t)((arrays * nodes + rows) * message->hidden);
@@ -81,7 +82,7 @@ void assay__linear_backward_add(int64_t rows, int64_t in, int64_t out, const flo
 
 /* ---- Operations ---- */
 
-/* Edges but those of a node to itself. */
+/* The number of edges without those of a node to itself. */
 static int64_t edges_between(const assay__graph *graph)
 {
     int64_t edges = 0;

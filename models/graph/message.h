@@ -49,11 +49,11 @@ void assay__message_backward(const assay__message *message, const assay__paramet
                              const assay__graph *graph, const float *h, const float *kept,
                              float *dy, float *scratch, float *dh);
 
-/* The operations of forward(). */
+/* Report the operations of forward() to `to`. */
 void assay__message_describe(const assay__message *message, const assay__graph *graph,
                              const assay__teller *to);
 
-/* ---- One set per kind, called by the above ---- */
+/* ---- The functions of each kind, which those above call ---- */
 
 void assay__gin_forward(const assay__message *message, const assay__parameters *parameters,
                         const assay__graph *graph, const float *h, float *kept, float *y);
@@ -71,7 +71,7 @@ void assay__gated_gcn_backward(const assay__message *message, const assay__param
                                const assay__graph *graph, const float *h, const float *kept,
                                float *dy, float *scratch, float *dh);
 
-/* x (rows, in) += dy (rows, out) weight (out, in): backward through a linear map, added. */
+/* x (rows, in) += dy (rows, out) weight (out, in): add the gradient of a linear map's input. */
 void assay__linear_backward_add(int64_t rows, int64_t in, int64_t out, const float *dy,
                                 const float *weight, float *x);
 

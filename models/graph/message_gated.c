@@ -1,5 +1,6 @@
-/* Gated graph convolution. Gates belong to edges and there are many more edges than nodes, so none
- * is kept: backward makes them again from the two maps they come from. */
+/* Gated graph convolution. There is a gate for each edge, and there are many more edges than nodes.
+ * So forward keeps no gates: backward computes them again from the outputs of the two maps, D and
+ * E, that they are made of. */
 #include <string.h>
 
 #include "models/graph/message.h"

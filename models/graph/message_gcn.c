@@ -1,6 +1,6 @@
-/* Graph convolution: the normalised sum first, then the map, so that what backward needs is one
- * array. The normalised adjacency of backward is the transposed one: over targets instead of
- * sources. */
+/* Graph convolution: first the normalised sum over the neighbours, then the linear map. In this
+ * order backward needs only one array from forward, the sums. Backward uses the transposed
+ * normalised adjacency: it sums over targets instead of sources. */
 #include <string.h>
 
 #include "models/graph/message.h"

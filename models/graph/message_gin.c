@@ -1,5 +1,6 @@
-/* Graph isomorphism network: the sum of a neighbourhood through two maps. Kept: the sum and what
- * relu made of the first map's output, which is all that its slope depends on. */
+/* Graph isomorphism network: the sum over a neighbourhood, sent through two linear maps with a relu
+ * between them. Forward keeps the sum and the output of the relu; the slope of the relu follows
+ * from its output. */
 #include "models/graph/message.h"
 #include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"

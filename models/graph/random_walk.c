@@ -1,10 +1,13 @@
-/* Walks from a block of nodes at once: a column per start, a row per node, so that a step is a sum
- * of rows and vectorises. Where edges come in both directions S = D^-1/2 A D^-1/2 is symmetric and
- * has the same diagonals, and S^a e_i . S^b e_i is one of S^(a+b): half the steps are enough.
+/* The random-walk encoding. The walks from a block of STARTS nodes are computed together, with a
+ * column for each start and a row for each node, so that a step is a sum of rows and vectorises.
  *
- * Dense powers cost nodes^3 a step and forget that the graph is sparse; following each walk by a
- * list of the nodes it can have reached is less work for the first steps only, as the lists soon
- * hold most of the graph. */
+ * If every edge is listed in both directions, the powers of S = D^-1/2 A D^-1/2 have the same
+ * diagonals as those of D^-1 A. S is symmetric, so entry i of the diagonal of S^(a+b) is the inner
+ * product of S^a e_i and S^b e_i, and half the steps are enough.
+ *
+ * Two other methods would be slower. Dense matrix powers cost nodes^3 a step and make no use of
+ * the graph's sparsity. A list of the nodes that each walk can have reached saves work in the
+ * first steps only, because the lists soon hold most of the graph. */
 #include <math.h>
 #include <string.h>
 
@@ -16,14 +19,14 @@ enum { STARTS = ASSAY__WALK_STARTS };
 
 typedef struct walk {
     const int64_t *offsets;
-    const int32_t *neighbours; /* the sources of each node: row i of a product sums over them */
-    int64_t first, nodes;      /* the graph's */
+    const int32_t *neighbours; /* the sources of each node; row i of a product sums over them */
+    int64_t first, nodes;      /* the graph's nodes in the batch: index of the first, count */
     const float *before,
-        *after; /* (nodes) factors of a term by its source, of a sum by its target */
+        *after; /* (nodes) factor of a term by its source; factor of a sum by its target */
 } walk;
 
-/* The columns of starts from `start` on; x and y are (nodes, STARTS), out at the first start's row.
- */
+/* Walk from the nodes `start` to `start` + `starts` - 1. x and y are scratch of (nodes, STARTS);
+ * `out` is the row of the first start. walk_directed() has the same arguments. */
 static void walk_symmetric(const walk *w, int64_t start, int64_t starts, int64_t steps, float *x,
                            float *y, float *out, int64_t stride)
 {
@@ -63,9 +66,8 @@ static void walk_directed(const walk *w, int64_t start, int64_t starts, int64_t 
     }
 }
 
-/* Whether from every node as many edges go to each other node as come from it. `balance` is
- * (nodes).
- */
+/* Whether, for all pairs of nodes, as many edges go from i to j as from j to i. `balance` is
+ * scratch of (nodes). */
 static bool is_symmetric(const assay__graph *graph, int64_t *balance)
 {
     memset(balance, 0, (size_t)graph->nodes * sizeof *balance);
@@ -84,8 +86,8 @@ static bool is_symmetric(const assay__graph *graph, int64_t *balance)
     return true;
 }
 
-/* before, after (nodes): of S both 1 / sqrt(degree); of (D^-1 A)^T, which moves probability along
- * edges, 1 / (edges from the source) and 1. */
+/* Set the factors before and after, (nodes). For S both are 1 / sqrt(degree). For (D^-1 A)^T, which
+ * moves probability along edges, they are 1 / (number of edges from the source) and 1. */
 static void set_factors(const assay__graph *graph, bool symmetric, float *before, float *after)
 {
     for (int64_t i = 0; i < graph->nodes; i++) {

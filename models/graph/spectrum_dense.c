@@ -1,13 +1,14 @@
-/* The trivial eigenvectors are moved out of the way: L + 3 T T^T has them at 3, beyond the
- * spectrum, and all else where it was. */
+/* Eigenvectors of the Laplacian by LAPACK. The trivial eigenvectors, the columns of T, are moved
+ * out of the way: the matrix L + 3 T T^T has them at eigenvalue 3, beyond the spectrum of L, and
+ * all other eigenvectors at their own eigenvalues. */
 #include <lapacke.h>
 #include <string.h>
 
 #include "models/graph/spectrum.h"
 
-enum { WORK = 40, INTEGER_WORK = 10 }; /* per row; dsyevr wants 26 at least */
+enum { WORK = 40, INTEGER_WORK = 10 }; /* per row; dsyevr needs at least 26 and 10 */
 
-/* Integers of LAPACK, in room for doubles. */
+/* The number of doubles that take as much room as `integers` integers of LAPACK. */
 static size_t in_doubles(size_t integers)
 {
     return (integers * sizeof(lapack_int) + sizeof(double) - 1) / sizeof(double);
@@ -19,7 +20,8 @@ size_t assay__spectrum_dense_scratch(int64_t connected, int64_t count)
     return n * n + n * k + n + WORK * n + in_doubles((INTEGER_WORK + 2) * n);
 }
 
-/* matrix (connected, connected); a trivial vector is 0 between parts */
+/* matrix (connected, connected) = L + 3 T T^T. An entry of T T^T is 0 between two parts, as a
+ * trivial vector is 0 outside its part. */
 static void fill(const assay__spectrum *spectrum, double *matrix)
 {
     const int64_t n = spectrum->connected_count;

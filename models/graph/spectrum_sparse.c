@@ -1,12 +1,16 @@
-/* Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006, "Self-consistent-
- * field calculations using Chebyshev-filtered subspace iteration").
+/* Eigenvectors of the Laplacian by Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and
+ * Chelikowsky 2006, "Self-consistent-field calculations using Chebyshev-filtered subspace
+ * iteration").
  *
- * A block of vectors is multiplied by a polynomial in L that is small on the unwanted part of the
- * spectrum, [cut, 2], and grows as fast as possible below it; then a Rayleigh-Ritz step finds the
- * best eigenvectors in its span and a better cut. The upper end, 2, is known, so nothing has to be
- * estimated. Against Lanczos: no vector is orthogonalised against a long basis, and a product of L
- * with a block reads each neighbour's row of contiguous values once, which vectorises; a product
- * with one vector does not, and these two are where Lanczos spends its time.
+ * In each round a block of vectors is multiplied by a polynomial in L. The polynomial is small on
+ * the unwanted part of the spectrum, [cut, 2], and grows as fast as possible below it. Then a
+ * Rayleigh-Ritz step finds the best eigenvectors in the span of the block and a better cut. The
+ * upper end of the spectrum, 2, is known, so nothing has to be estimated.
+ *
+ * The Lanczos method would spend its time in two steps that are cheap or absent here. It
+ * orthogonalises each vector against a long basis; this method does not. And it multiplies L by a
+ * single vector, which does not vectorise; a product of L with a block reads each neighbour's row
+ * of contiguous values once, which does.
  *
  * The filter runs on z = D^-1/2 x, for which the operator is I - D^-1 A: sums of rows, without a
  * factor for each edge. */
@@ -19,13 +23,14 @@
 #include "models/graph/spectrum.h"
 #include "models/kernel/kernels.h"
 
-static const double TOLERANCE = 1e-9; /* of residuals; the spectrum has length 2 */
-static const double GAIN = 1e10;      /* of the filter within the block, at most, in one round */
+static const double TOLERANCE = 1e-9; /* of residuals; the spectrum is [0, 2] */
+static const double GAIN = 1e10;      /* largest growth of the filter within the block in a round */
 
 enum { ROUNDS = 400, LEAST_DEGREE = 8, MOST_DEGREE = 400 };
 
-/* Guard vectors speed convergence: the filter has to separate the last wanted eigenvalue from the
- * first outside the block, not from the next. A multiple of 8 fills vector registers. */
+/* The block has more vectors than are wanted. These guard vectors speed up convergence: the filter
+ * has to separate the last wanted eigenvalue from the first one outside the block, instead of from
+ * the next eigenvalue. A multiple of 8 fills vector registers. */
 int64_t assay__spectrum_width(int64_t count)
 {
     return (count + (count > 16 ? count / 2 : 8) + 7) / 8 * 8;
@@ -38,10 +43,10 @@ typedef struct block {
     double *small, *rotation; /* (width, width) */
     double *ritz;             /* (width) ascending */
     double *work;             /* (WORK x width) */
-    double residual;          /* the largest of the wanted */
+    double residual;          /* the largest among the wanted vectors */
 } block;
 
-enum { WORK = 64 };
+enum { WORK = 64 }; /* doubles of LAPACK's workspace per vector */
 
 size_t assay__spectrum_sparse_scratch(int64_t nodes, int64_t width)
 {
@@ -50,7 +55,8 @@ size_t assay__spectrum_sparse_scratch(int64_t nodes, int64_t width)
 
 /* ---- The operator ---- */
 
-/* y = factor x by rows: factor is `root`, or what undoes it */
+/* Multiply each row of x (nodes, width) by its `root` or, if `undo`, divide it by that. Rows of
+ * isolated nodes become 0. */
 static void scale_rows(const assay__spectrum *of, int64_t width, bool undo, double *x)
 {
     for (int64_t i = 0; i < of->nodes; i++) {
@@ -60,8 +66,9 @@ static void scale_rows(const assay__spectrum *of, int64_t width, bool undo, doub
     }
 }
 
-/* x := x - T T^T x, one part at a time, for x (nodes, width) or, if `scaled`, for z = D^-1/2 x.
- * Works in b->w. */
+/* Remove the trivial eigenvectors T: x := x - T T^T x, for each part separately. If `scaled`, the
+ * argument holds z = D^-1/2 x instead, and the result is the z of that difference. Uses b->w as
+ * scratch. */
 static void drop_trivial(const block *b, bool scaled, double *x)
 {
     const assay__spectrum *of = b->of;
@@ -88,9 +95,10 @@ static double degree_of_gain(double value, double cut)
     return log(GAIN) / acosh(1 + fmax(cut - value, 1e-12) / ((2 - cut) / 2));
 }
 
-/* x := p(L) x with the Chebyshev polynomial of this degree that is at most 1 in size on [cut, 2],
- * scaled to be 1 at `low`. It grows fastest at 0, where the trivial eigenvectors are: what rounding
- * puts there is dropped before it has grown too much. */
+/* x := p(L) x, where p is the Chebyshev polynomial of this degree for the interval [cut, 2], scaled
+ * to be 1 at `low`. The polynomial is largest at 0, the eigenvalue of the trivial eigenvectors.
+ * Rounding errors in their direction therefore grow fastest, and are removed every `often` steps,
+ * before they have grown too much. */
 static void filter(block *b, int64_t degree, double low, double cut)
 {
     const assay__spectrum *of = b->of;
@@ -124,7 +132,7 @@ static void filter(block *b, int64_t degree, double low, double cut)
 
 /* ---- The subspace ---- */
 
-/* Columns of length 1. */
+/* Scale the columns of x to length 1. */
 static void normalise(block *b)
 {
     double *length = b->work;
@@ -139,10 +147,11 @@ static void normalise(block *b)
             b->x[i * b->width + j] *= length[j];
 }
 
-/* An orthonormal basis of the columns. After a Rayleigh-Ritz step the filter leaves them nearly
- * orthogonal, and the Cholesky factor of their products is enough; where it does not exist or is
- * nearly singular, Householder reflections do it. (Row-major (nodes, width) is, to LAPACK, the
- * transposed matrix, so it is an LQ factorisation.) */
+/* Replace the columns of x by an orthonormal basis of their span. After a Rayleigh-Ritz step the
+ * filter leaves the columns nearly orthogonal, and the Cholesky factor of their inner products is
+ * enough. If this factor does not exist or is nearly singular, Householder reflections are used.
+ * (To LAPACK a row-major (nodes, width) is the transposed matrix, hence the LQ factorisation.)
+ * Returns false if LAPACK fails. */
 static bool orthonormalise(block *b)
 {
     const int width = (int)b->width, nodes = (int)b->of->nodes;
@@ -172,7 +181,8 @@ static void rotate(const block *b, const double *from, double *to)
                 width, b->rotation, width, 0, to, width);
 }
 
-/* Rayleigh-Ritz: x becomes the best eigenvectors in its span, ritz their values. */
+/* The Rayleigh-Ritz step: x becomes the best approximations to eigenvectors in its span, `ritz`
+ * their eigenvalues, `residual` their largest residual. Returns false if LAPACK fails. */
 static bool refine(block *b)
 {
     const int width = (int)b->width, nodes = (int)b->of->nodes;
@@ -205,8 +215,9 @@ static bool refine(block *b)
     return true;
 }
 
-/* The degree that would bring the worst wanted vector home, within reason: the filter grows below
- * the cut as exp(degree acosh(distance)), and no faster within the block than GAIN allows. */
+/* The degree of the next filter. It is the degree that should bring the residual of the last wanted
+ * vector below TOLERANCE, as the filter grows below the cut as exp(degree acosh(distance)). It is
+ * limited so that the filter grows by at most GAIN within the block. */
 static int64_t degree_for(const block *b, double cut)
 {
     double slow = degree_of_gain(b->ritz[b->wanted - 1], cut) / log(GAIN);
@@ -228,7 +239,7 @@ assay_status assay__spectrum_sparse(const assay__spectrum *spectrum, int64_t cou
     assay__random_init(&random, 1); /* the same vectors on every call */
     for (int64_t i = 0; i < size; i++)
         b.x[i] = assay__random_uniform(&random) - 0.5;
-    double cut = 1, low = 0; /* half of the spectrum, until something is known */
+    double cut = 1, low = 0; /* the lower half of the spectrum, until Ritz values are known */
     int64_t degree = LEAST_DEGREE;
     for (int round = 0; round < ROUNDS; round++) {
         filter(&b, degree, low, cut);

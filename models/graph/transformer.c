@@ -1,4 +1,5 @@
-/* The model around its layers: encoder, readout, and the memory of a pass. */
+/* The graph transformer around its layers: the encoder before them, the readout after them, the
+ * data derived from the graph, and the memory of a pass. */
 #include "models/graph/transformer.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 
 struct assay__graph_transformer {
     assay__graph_transformer_shape shape;
-    assay_model_training training; /* its passes are those with dropout */
+    assay_model_training training; /* its `passes` counts the passes with dropout */
     assay__memory *memory;
     assay__parameters parameters;
     assay__adam adam;
@@ -24,11 +25,11 @@ struct assay__graph_transformer {
     assay__layer *layers; /* (layers) */
 
     assay__graph graph;
-    uint64_t derived_from;     /* the version of the graph that the following belong to */
+    uint64_t derived_from;     /* the version of the graph that the next four belong to; 0: none */
     assay__adjacency attended; /* if sparse */
     uint8_t *distances;        /* if there is a bias */
     assay__encoder encoder_of; /* scratch of the encodings */
-    float *encoded; /* (nodes, width): features and encodings; unused without the latter */
+    float *encoded; /* (nodes, width) features and encodings; not used if there are no encodings */
 
     assay__layer_kept *kept; /* (layers); a pass that keeps nothing uses the first */
     float *states;           /* (layers + 1, nodes, hidden), or (2, nodes, hidden) */
@@ -36,9 +37,9 @@ struct assay__graph_transformer {
     float *output;           /* (nodes or graphs, output) */
     float *doutput;          /* the same, in backward */
     float *scratch;
-    int threads;                /* that the scratch is for */
+    int threads;                /* the number of threads that the scratch is for */
     const float *encoder_input; /* of the last pass */
-    bool kept_all;              /* the last pass left what backward needs */
+    bool kept_all;              /* the last pass kept the activations for backward */
 };
 
 /* ---- Life ---- */

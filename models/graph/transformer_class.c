@@ -1,4 +1,5 @@
-/* The graph transformer as a model class. */
+/* The graph transformer as a model class: its options, how they are inferred from weights, the
+ * checks of inputs and targets, and random examples. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -304,9 +305,9 @@ static assay_status describe(void *pointer, const assay_tensor *inputs, size_t c
 
 /* ---- Example ---- */
 
-/* A random graph from node `first` on: edges in pairs, one in each direction (an odd one alone).
- * The first pairs hang each node on an earlier one, so that with edges enough the graph is
- * connected. */
+/* Draw a random graph whose nodes are numbered from `first`. Edges come in pairs, one in each
+ * direction; if their number is odd, the last edge has no partner. The first pairs connect each
+ * node to an earlier one, so that the graph is connected if there are enough edges. */
 static void draw_edges(const state *s, int64_t first, int64_t *sources, int64_t *targets,
                        assay__random *random)
 {

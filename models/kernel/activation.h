@@ -1,9 +1,11 @@
-/* The kinds of elementwise functions of float32 values that assay__activate() knows (kernels.h).
- * Accuracy, in units in the last place of float32: 4 or better over the whole range
- * (gelu 7 below x = -1, where PyTorch's own cancels); NaN and infinities as libm. Results of gelu
- * below 2^-126 are 0; where the factor of x in silu is below 2^-126, it has that many digits fewer.
- * Sines of arguments beyond 8192 are left to libm. elementary.h has the same for one element, to
- * fuse into other loops. */
+/* The elementwise functions of float32 values that assay__activate() can compute (kernels.h).
+ *
+ * The error is at most 4 units in the last place of float32 over the whole range. The exception is
+ * gelu below x = -1, with at most 7 units; PyTorch's own formula cancels there. NaN and infinities
+ * give what libm gives. Results of gelu below 2^-126 are 0. Where the sigmoid in silu is below
+ * 2^-126 it is subnormal: it has fewer digits, and so has the result. The sine of an argument
+ * beyond 8192 is computed by libm. elementary.h has the same functions for one element, for callers
+ * that fuse them into loops of their own. */
 #ifndef ASSAY_MODELS_KERNEL_ACTIVATION_H
 #define ASSAY_MODELS_KERNEL_ACTIVATION_H
 

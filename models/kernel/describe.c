@@ -1,3 +1,5 @@
+/* Builds one assay_term for each report, with the prefix before the component's name, and passes it
+ * to the sink. The name lives only during the call of the sink. */
 #include "models/kernel/describe.h"
 
 #include <stdio.h>

@@ -1,12 +1,12 @@
-/* Elementary functions of one float32, written so that a loop over them is vectorised: no branch,
- * no call, no table. For callers that fuse them into loops of their own (see simd.h); whole arrays
- * are in kernels.h.
+/* Elementary functions of one float32. They have no branch, no call and no table, so that the
+ * compiler can vectorise a loop over them. They are for callers that fuse them into loops of their
+ * own (see simd.h); kernels.h has the functions of whole arrays.
  *
- * Method: argument reduction after Cody and Waite ("Software Manual for the Elementary Functions",
- * 1980) and polynomials that are minimax in relative error; tools/fit-elementary derives every
- * coefficient below. Errors, measured over all of the range by
- * tests/unit/test_models_kernel_math.c, stand at each function in units in the last place (ulp).
- * NaN gives NaN. */
+ * Method: the argument is reduced after Cody and Waite ("Software Manual for the Elementary
+ * Functions", 1980), and a polynomial that is minimax in relative error gives the value.
+ * tools/fit-elementary derives every coefficient below. The comment of each function states its
+ * error in units in the last place (ulp); tests/unit/test_models_kernel_math.c measures it over the
+ * whole range. NaN gives NaN. */
 #ifndef ASSAY_MODELS_KERNEL_ELEMENTARY_H
 #define ASSAY_MODELS_KERNEL_ELEMENTARY_H
 
@@ -41,24 +41,25 @@ ASSAY__ELEMENT float assay__abs1(float x)
     return assay__from_bits(assay__to_bits(x) & INT32_MAX);
 }
 
-/* |size| with the sign of x; size must not be negative. */
+/* Returns `size` with the sign of x; `size` must not be negative. */
 ASSAY__ELEMENT float assay__with_sign(float size, float x)
 {
     return assay__from_bits(assay__to_bits(size) | (assay__to_bits(x) & INT32_MIN));
 }
 
-/* Integers that compare as the floats do. (A maximum of floats is not vectorised by every compiler,
- * because of NaN; one of integers is.) */
+/* Returns an integer that orders as the float does. Not every compiler vectorises a maximum of
+ * floats, because of NaN; a maximum of integers is vectorised. */
 ASSAY__ELEMENT int32_t assay__order(float x)
 {
     int32_t bits = assay__to_bits(x);
     return bits ^ ((bits >> 31) & INT32_MAX);
 }
 
-/* The largest of x (count); a NaN if there is a positive one; -infinity of none. */
+/* Returns the largest of x (count). A NaN whose sign bit is clear counts as the largest value.
+ * Returns -infinity if count is 0. */
 ASSAY__ELEMENT float assay__largest(int64_t count, const float *x)
 {
-    int32_t most = INT32_MIN + 0x7FFFFF; /* of -infinity */
+    int32_t most = INT32_MIN + 0x7FFFFF; /* the order of -infinity */
     ASSAY__MAX(most)
     for (int64_t i = 0; i < count; i++) {
         int32_t order = assay__order(x[i]);
@@ -67,7 +68,8 @@ ASSAY__ELEMENT float assay__largest(int64_t count, const float *x)
     return assay__from_bits(most ^ ((most >> 31) & INT32_MAX));
 }
 
-/* Added to a number below 2^22 in size, leaves the nearest integer in the low bits of the sum. */
+/* Adding this to a number whose size is below 2^22 leaves the nearest integer in the low bits of
+ * the sum. */
 #define ASSAY__ROUNDER 0x1.8p23F
 
 ASSAY__ELEMENT float assay__power_of_two(int32_t n) /* -126 <= n <= 127 */
@@ -75,13 +77,14 @@ ASSAY__ELEMENT float assay__power_of_two(int32_t n) /* -126 <= n <= 127 */
     return assay__from_bits((int32_t)((uint32_t)(n + 127) << 23));
 }
 
-/* exp(x + low) - 1 = 2^n (1 + p) - 1: n returned, p through `p`. |x| <= 200, |low| tiny. */
+/* Splits exp(x + low) = 2^n (1 + p): returns n, and writes p to `p`. |x| must be at most 200, and
+ * |low| tiny. */
 ASSAY__ELEMENT int32_t assay__exp_parts(float x, float low, float *p)
 {
     float shifted = x * 0x1.715476p0F + ASSAY__ROUNDER; /* 1 / ln 2 */
     float n = shifted - ASSAY__ROUNDER;
-    float r = x - n * 0x1.62e4p-1F;    /* ln 2, of which n times 15 bits is exact, */
-    r = r - n * 0x1.7f7d1cp-20F + low; /* and the rest */
+    float r = x - n * 0x1.62e4p-1F;    /* the first 15 bits of ln 2: the product is exact */
+    r = r - n * 0x1.7f7d1cp-20F + low; /* the rest of ln 2 */
     float q = 0.00138825073F;
     q = q * r + 0.00836659595F;
     q = q * r + 0.0416672006F;
@@ -91,14 +94,15 @@ ASSAY__ELEMENT int32_t assay__exp_parts(float x, float low, float *p)
     return assay__to_bits(shifted) - assay__to_bits(ASSAY__ROUNDER);
 }
 
-/* In two steps, so that results below 2^-126 round once and above 2^127 overflow. */
+/* Returns value x 2^n. The scaling is done in two steps, so that a result below 2^-126 is rounded
+ * once and a result above 2^127 overflows. */
 ASSAY__ELEMENT float assay__scale(float value, int32_t n)
 {
     int32_t half = n >> 1;
     return value * assay__power_of_two(half) * assay__power_of_two(n - half);
 }
 
-/* exp(x + low): for exponents known to more than float32. */
+/* Returns exp(x + low), for an exponent that is known to more digits than a float32 has. */
 ASSAY__ELEMENT float assay__exp_sum(float x, float low)
 {
     x = x > 89 ? 89 : x;
@@ -114,9 +118,8 @@ ASSAY__ELEMENT float assay__exp1(float x)
     return assay__exp_sum(x, 0);
 }
 
-/* 2^x for -125 <= x <= 127: 2.2 ulp. What softmax needs, cheaper than exp(x): the reduction is
- * exact.
- */
+/* Returns 2^x for -125 <= x <= 127, to 2.2 ulp. Softmax uses it: it is cheaper than exp(x), because
+ * the reduction of the argument is exact. */
 ASSAY__ELEMENT float assay__exp2_normal(float x)
 {
     const float rounder = ASSAY__ROUNDER + 127; /* leaves the exponent of 2^n in the low bits */
@@ -131,15 +134,15 @@ ASSAY__ELEMENT float assay__exp2_normal(float x)
     return (q * r + 1) * power;
 }
 
-/* 2^x for x <= 0, 0 where the result would be below 2^-125. */
+/* Returns 2^x for x <= 0, and 0 where the result would be below 2^-125. */
 ASSAY__ELEMENT float assay__exp2_negative(float x)
 {
     float power = assay__exp2_normal(x < -125 ? -125 : x);
     return x < -125 ? 0 : power;
 }
 
-/* exp(x) for x <= 0 down to the least number there is, in two steps so that it rounds once: for the
- * sigmoid. */
+/* Returns exp(x) for x <= 0, down to the smallest subnormal number. The result is scaled in two
+ * steps, so that it is rounded once. The sigmoid uses it. */
 ASSAY__ELEMENT float assay__exp_to_zero(float x)
 {
     float p;
@@ -148,7 +151,8 @@ ASSAY__ELEMENT float assay__exp_to_zero(float x)
     return (p * power + power) * 0x1p-64F;
 }
 
-/* tanh(x) = e / (e + 2), e = exp(2 |x|) - 1, which keeps its relative accuracy near 0. 2.3 ulp */
+/* tanh(x): 2.3 ulp. It is computed as e / (e + 2) with e = exp(2 |x|) - 1, which keeps its relative
+ * accuracy near 0. */
 ASSAY__ELEMENT float assay__tanh1(float x)
 {
     float size = assay__abs1(x);
@@ -167,8 +171,8 @@ ASSAY__ELEMENT float assay__sigmoid1(float x)
     return (x < 0 ? z : 1) / (1 + z);
 }
 
-/* What is left of the square of x beyond its float32; `square` is that, or with less digits where
- * the level has no fused multiply-add. */
+/* Splits the square of x into `square` and a rest, which is returned. With fused multiply-adds
+ * `square` is x x rounded to float32; without them it is the square of the first 12 bits of x. */
 ASSAY__ELEMENT float assay__square_rest(float x, float *square)
 {
 #if ASSAY__FUSED
@@ -181,8 +185,9 @@ ASSAY__ELEMENT float assay__square_rest(float x, float *square)
 #endif
 }
 
-/* |x|, but at most the end of the bell, from where on it is 0. As integers, which takes one
- * operation; a NaN becomes the end. */
+/* Returns |x|, but at most ASSAY__BELL_END; from there on the bell curve exp(-x^2 / 2) is 0 in
+ * float32. The comparison is one of integers, which takes one operation. A NaN becomes
+ * ASSAY__BELL_END. */
 #define ASSAY__BELL_END 13.268F
 
 ASSAY__ELEMENT float assay__bell_argument(float x)
@@ -191,13 +196,15 @@ ASSAY__ELEMENT float assay__bell_argument(float x)
     return assay__from_bits(size < end ? size : end);
 }
 
-/* exp(-t^2 / 2) for 0 <= t <= ASSAY__BELL_END; 0 where it would be below 2^-126.5. The square is
- * kept exact in two parts, since an error in the exponent is one in the result. */
+/* Returns exp(-t^2 / 2) for 0 <= t <= ASSAY__BELL_END, and 0 where the result would be below
+ * 2^-126.5. The square is kept exact in two parts, because an absolute error of the exponent is a
+ * relative error of the result. */
 ASSAY__ELEMENT float assay__bell(float t)
 {
     float square, rest = assay__square_rest(t, &square);
-    /* assay__exp_parts(-square / 2, -rest / 2) with the halves in its constants, and the exponent
-     * of 2^n in the low bits of the sum: none for n = -127, which is 0 */
+    /* This is assay__exp_parts(-square / 2, -rest / 2) with the factor 1/2 moved into the
+     * constants. The low bits of `shifted` hold the biased exponent of 2^n. For n = -127 the biased
+     * exponent is 0, which gives the power 0. */
     const float rounder = ASSAY__ROUNDER + 127;
     float shifted = square * -0x1.715476p-1F + rounder;
     float n = shifted - rounder;
@@ -213,8 +220,8 @@ ASSAY__ELEMENT float assay__bell(float t)
     return p * power + power;
 }
 
-/* (1 - Phi(t)) / exp(-t^2 / 2) for 0 <= t <= ASSAY__BELL_END, a polynomial in s = 1 / (1 + t / 3);
- * Phi is the standard normal distribution function. */
+/* Returns (1 - Phi(t)) / exp(-t^2 / 2) for 0 <= t <= ASSAY__BELL_END, where Phi is the standard
+ * normal distribution function. It is a polynomial in s = 1 / (1 + t / 3). */
 ASSAY__ELEMENT float assay__normal_tail(float t)
 {
     float s = 3 / (3 + t);
@@ -231,8 +238,8 @@ ASSAY__ELEMENT float assay__normal_tail(float t)
     return q * s;
 }
 
-/* Phi(x) and the density of the standard normal distribution: 5.3 ulp in the lower tail. Of NaN, 1
- * and 0. */
+/* Returns Phi(x) and writes the density of the standard normal distribution to `density`. The error
+ * is 5.3 ulp in the lower tail. A NaN gives 1 and 0. */
 ASSAY__ELEMENT float assay__normal1(float x, float *density)
 {
     float t = assay__bell_argument(x), bell = assay__bell(t);
@@ -241,18 +248,19 @@ ASSAY__ELEMENT float assay__normal1(float x, float *density)
     return x < 0 ? tail : 1 - tail;
 }
 
-/* x Phi(x) = max(x, 0) - |x| (1 - Phi(|x|)); 0 at -infinity. 6.3 ulp in the lower tail, 4.9 with
- * fused multiply-adds */
+/* x Phi(x) = max(x, 0) - |x| (1 - Phi(|x|)); 0 at -infinity. The error in the lower tail is
+ * 6.3 ulp, and 4.9 ulp with fused multiply-adds. */
 ASSAY__ELEMENT float assay__gelu1(float x)
 {
     float t = assay__bell_argument(x);
     return (x < 0 ? 0 : x) - t * (assay__bell(t) * assay__normal_tail(t));
 }
 
-/* x - n pi / 2, |x| <= ASSAY__SINE_RANGE, n the nearest integer to x / (pi / 2). Near a multiple of
- * pi so many bits cancel that the parts of pi / 2 have to be exact in their products with n: fused
- * multiply-adds give that for three parts of float32 (the first difference is a multiple of the
- * last place of the first part, so it is exact); without them the reduction is in double. */
+/* Returns x - n pi / 2 for |x| <= ASSAY__SINE_RANGE, where n is the integer nearest to 2 x / pi.
+ * Near a multiple of pi so many bits cancel that the products of n with the parts of pi / 2 have
+ * to be exact. Fused multiply-adds make them exact for three parts of float32; the first difference
+ * is a multiple of the last place of the first part, so it is exact too. Without fused
+ * multiply-adds the reduction is computed in double. */
 #define ASSAY__SINE_RANGE 8192.0F
 
 ASSAY__ELEMENT float assay__reduce(float x, float n)
@@ -263,8 +271,8 @@ ASSAY__ELEMENT float assay__reduce(float x, float n)
     return __builtin_fmaf(-n, -0x1.ee59dap-50F, r);
 #else
     double reduced =
-        (double)x - (double)n * 0x1.921fb544p0; /* of which n times 33 bits is exact, */
-    return (float)(reduced - (double)n * 0x1.0b4611a626331p-34); /* and the rest */
+        (double)x - (double)n * 0x1.921fb544p0; /* the first 33 bits of pi / 2: exact */
+    return (float)(reduced - (double)n * 0x1.0b4611a626331p-34); /* the rest of pi / 2 */
 #endif
 }
 

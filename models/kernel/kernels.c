@@ -1,6 +1,7 @@
-/* The table is chosen at the first call of a kernel, by whichever thread comes first; a second
- * thread at the same time chooses the same one. A constructor would run before a sanitizer's
- * runtime is up, and in an order that other libraries' constructors do not know. */
+/* Each kernel calls the function of the same name in the table of the chosen level. The first call
+ * of a kernel chooses the table. If two threads do so at the same time, they choose the same table.
+ * A constructor would not do: it would run before a sanitizer's runtime is up, and in an unknown
+ * order among the constructors of other libraries. */
 #include "models/kernel/kernels.h"
 
 #include <stdatomic.h>

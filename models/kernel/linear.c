@@ -1,5 +1,7 @@
-/* Products of matrices, but for one output, where a pass over x is faster. The product starts from
- * the bias, so that y is touched once less than by a product followed by an addition. */
+/* The maps are matrix products (matmul.h). Two cases have faster code: one row or one output is a
+ * product of a matrix by a vector, and backward of one output is a single pass over x. With a bias,
+ * the product starts from the bias; that saves one pass over y compared with a product and an
+ * addition after it. */
 #include "models/kernel/linear.h"
 
 #include <string.h>

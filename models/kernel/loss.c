@@ -1,6 +1,6 @@
-/* PyTorch's definitions: MSELoss, L1Loss, BCEWithLogitsLoss and CrossEntropyLoss with targets that
- * are probabilities, each with its mean. The squared error has a kernel of its own; the others are
- * plain loops, since an output is small beside the model that made it. */
+/* Losses as PyTorch defines them: MSELoss, L1Loss, BCEWithLogitsLoss, and CrossEntropyLoss with
+ * probabilities as targets, each reduced by its mean. The squared error has a kernel of its own.
+ * The others are plain loops, because an output is small beside the model that computed it. */
 #include "models/kernel/loss.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static double absolute_error(int64_t count, const float *y, const float *target,
     return sum / (double)count;
 }
 
-/* log(1 + exp(y)) - target y, in the form that does not overflow. */
+/* The mean of log(1 + exp(y)) - target y, written in the form that does not overflow. */
 static double binary_cross_entropy(int64_t count, const float *y, const float *target, float *dy)
 {
     double sum = 0;
@@ -32,14 +32,14 @@ static double binary_cross_entropy(int64_t count, const float *y, const float *t
     return sum / (double)count;
 }
 
-/* -sum over a row of target log softmax(y), the mean over rows. */
+/* The mean over the rows of -sum_i target_i log softmax(y)_i. */
 static double cross_entropy(int64_t rows, int64_t width, const float *y, const float *target,
                             float *dy)
 {
     double likelihood = 0;
     for (int64_t r = 0; r < rows; r++, y += width, target += width, dy += width) {
         double largest = y[0], total = 0, weight = 0;
-        for (int64_t i = 1; i < width; i++) /* by fmax() gcc 12 fails for AArch64 */
+        for (int64_t i = 1; i < width; i++) /* with fmax(), gcc 12 fails for AArch64 */
             largest = y[i] > largest ? y[i] : largest;
         for (int64_t i = 0; i < width; i++)
             total += exp(y[i] - largest);

@@ -1,5 +1,7 @@
-/* Our own product (level/product.c) where it is faster, which is for the sizes of our models, and
- * OpenBLAS, whose kernels are picked for the processor at run time, for the others. */
+/* Our own product (level/product.c) computes the sizes for which it is faster, and these are the
+ * sizes of our models. OpenBLAS, which picks its kernels for the processor at run time, computes
+ * the others. A large product is split into columns or rows of the result, one part for each
+ * thread. */
 #include "models/kernel/matmul.h"
 
 #include <cblas.h>
@@ -16,7 +18,8 @@ static CBLAS_TRANSPOSE transpose_of(assay__matrix matrix)
     return matrix.transposed ? CblasTrans : CblasNoTrans;
 }
 
-/* Of no element or no product: c = beta c, where 0 erases NaN as in BLAS. */
+/* c = beta c, the whole result where a dimension is 0. A beta of 0 overwrites c, so that a NaN in c
+ * does not stay, as in BLAS. */
 static void scale(int64_t m, int64_t n, float beta, float *c, int64_t c_stride)
 {
     for (int64_t i = 0; i < m; i++)
@@ -32,14 +35,14 @@ static void multiply(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix
                 (blasint)c_stride);
 }
 
-/* Does OpenBLAS not know this processor and fall back on its kernels for one of 2004? Debian's
- * 0.3.21 does so on an Intel Xeon of 2023 (family 6 model 207): "Prescott", a fifth of the speed of
- * our product. With OPENBLAS_CORETYPE=SkylakeX it is as fast as elsewhere, but that must be set
- * before the program starts. */
+/* Returns whether OpenBLAS does not know this processor and has fallen back on its kernels for a
+ * processor of 2004. Debian's 0.3.21 does so on an Intel Xeon of 2023 (family 6 model 207): it
+ * takes "Prescott", at a fifth of the speed of our product. With OPENBLAS_CORETYPE=SkylakeX it is
+ * as fast as elsewhere, but that variable must be set before the program starts. */
 static bool blas_is_lost(void)
 {
     enum { UNKNOWN, KNOWS, LOST };
-    static atomic_int found = UNKNOWN; /* the same whoever finds it out */
+    static atomic_int found = UNKNOWN; /* every thread finds the same */
     int known = atomic_load_explicit(&found, memory_order_relaxed);
     if (known == UNKNOWN) {
         bool old = strcmp(openblas_get_corename(), "Prescott") == 0;
@@ -51,8 +54,9 @@ static bool blas_is_lost(void)
 
 /* OpenBLAS 0.3.21 multiplies small matrices on AVX-512 by a kernel that takes a buffer from malloc
  * for the last one to eight columns past a multiple of 16, if k is 32 or more
- * (sgemm_small_kernel_nn_skylakex.c). A step must not allocate. Returns the number of these columns
- * if there are any. */
+ * (sgemm_small_kernel_nn_skylakex.c). A step of ours must not allocate. columns_apart() returns the
+ * number of these columns, and 0 if there are none; product() then multiplies them apart, SAFE_K
+ * values of k at a time. */
 enum { SMALL = 1000000, BLOCK = 16, MAX_REST = 8, SAFE_K = 31 };
 
 static int64_t columns_apart(int64_t m, int64_t n, int64_t k, assay__matrix a, assay__matrix b)
@@ -62,8 +66,8 @@ static int64_t columns_apart(int64_t m, int64_t n, int64_t k, assay__matrix a, a
     return small && !a.transposed && !b.transposed && k > SAFE_K && rest <= MAX_REST ? rest : 0;
 }
 
-/* A product on one thread; the sizes are at least 1. `bias` (n) stands for rows of c that hold it,
- * with beta 1, unless it is NULL. */
+/* Computes a product on one thread; the sizes are at least 1. Unless it is NULL, `bias` (n) takes
+ * the place of the old rows of c, and beta must be 1. */
 static void product(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
                     const float *bias, float beta, float *c, int64_t c_stride)
 {
@@ -100,7 +104,8 @@ typedef struct shared_product {
     int parts;
 } shared_product;
 
-/* Some columns of the result, so that no part copies the same of b as another. */
+/* Computes some columns of the result. The split is by columns so that no two parts copy the same
+ * columns of `b`. */
 static void columns_part(void *context, int part)
 {
     enum { GRAIN = 16 };
@@ -115,10 +120,10 @@ static void columns_part(void *context, int part)
     }
 }
 
-/* Some rows. */
+/* Computes some rows of the result. */
 static void rows_part(void *context, int part)
 {
-    enum { GRAIN = 24 }; /* whole tiles of every level */
+    enum { GRAIN = 24 }; /* a multiple of the tile's rows at every level */
     const shared_product *p = context;
     const int64_t first = assay__part_start(p->m, GRAIN, p->parts, part);
     const int64_t end = assay__part_start(p->m, GRAIN, p->parts, part + 1);
@@ -132,7 +137,7 @@ static void rows_part(void *context, int part)
 
 static void shared(shared_product p)
 {
-    enum { LEAST = 200000 }; /* multiply-adds of a part: some microseconds */
+    enum { LEAST = 200000 }; /* multiply-adds of a part, which take some microseconds */
     p.parts = assay__parts(p.m * p.n * p.k, LEAST);
     if (p.parts == 1)
         product(p.m, p.n, p.k, p.alpha, p.a, p.b, p.bias, p.beta, p.c, p.c_stride);

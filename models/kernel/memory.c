@@ -1,11 +1,11 @@
-/* A list of blocks, each with a header that says its use and size. A model has some dozens of
- * blocks, so a list that is walked only when memory is freed is enough. */
+/* A doubly linked list of blocks, each with a header that holds its use and size. A model has some
+ * dozens of blocks. The list is walked only when the whole memory is freed, so a list is enough. */
 #include "models/kernel/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 }; /* a cache line, and the widest vector */
+enum { ALIGNMENT = 64 }; /* the size of a cache line and of the widest vector */
 
 typedef struct block {
     struct block *next, *previous;

@@ -1,9 +1,11 @@
 /* All the memory of one model, accounted by use.
  *
- * Blocks are 64-byte aligned and zeroed, freed all at once. The figures count the bytes asked for,
- * so parameters x 4 is exactly what float32 parameters are shown to take. A block that has to grow
- * (a larger batch) is replaced through assay__memory_resize; a step with shapes seen before
- * allocates nothing. */
+ * Blocks are 64-byte aligned and zeroed, and they are freed all at once. The figures count the
+ * bytes asked for, without alignment: float32 parameters are shown with exactly 4 bytes each. A
+ * block that has to grow, for a larger batch, is replaced through assay__memory_resize(). A step
+ * with shapes seen before allocates nothing.
+ *
+ * The struct has no lock: a model, and so its memory, belongs to one thread at a time. */
 #ifndef ASSAY_MODELS_KERNEL_MEMORY_H
 #define ASSAY_MODELS_KERNEL_MEMORY_H
 
@@ -26,17 +28,19 @@ typedef struct assay__memory assay__memory;
 assay__memory *assay__memory_new(void); /* NULL when out of memory */
 void assay__memory_free(assay__memory *memory);
 
-/* NULL when out of memory or when count x size overflows; count 0 gives a valid, empty block. */
+/* Returns a zeroed block of count x size bytes, which belongs to `memory`. Returns NULL when out of
+ * memory or when count x size overflows. A count of 0 gives a valid, empty block. */
 void *assay__memory_take(assay__memory *memory, assay__memory_use use, size_t count, size_t size);
 float *assay__memory_floats(assay__memory *memory, assay__memory_use use, size_t count);
 
-/* `block` is the address of a pointer (float **, int64_t **, ...). Make it (NULL, or from this
- * memory) hold at least `count` x `size` bytes: if it does already, nothing happens; else it is
- * replaced by a zeroed larger one (its content is lost) and the old one freed. On failure `*block`
- * is unchanged. */
+/* Makes a block hold at least `count` x `size` bytes. `block` is the address of a pointer, such as
+ * a float ** or an int64_t **; the pointer is NULL or came from this memory. If the block is
+ * large enough, nothing happens. Else a larger, zeroed block replaces it; the old content is lost
+ * and the old block is freed. On failure `*block` is unchanged. */
 ASSAY_MUST_USE assay_status assay__memory_resize(assay__memory *memory, assay__memory_use use,
                                                  size_t count, size_t size, void *block);
 
+/* Writes the bytes held now, by use. */
 void assay__memory_figures(const assay__memory *memory, assay_model_memory *figures);
 
 #endif

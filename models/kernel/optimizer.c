@@ -1,5 +1,5 @@
-/* One pass over parameters, gradients and moments: they are far larger than a cache, so the cost is
- * that of reading each once. */
+/* Adam makes one pass over parameters, gradients and moments, split among the threads. These arrays
+ * are far larger than a cache, so the cost of a step is that of reading each array once. */
 #include "models/kernel/optimizer.h"
 
 #include <math.h>
@@ -26,16 +26,25 @@ static void adam_part(void *context, int part)
                        p->first + start, p->second + start, p->value + start);
 }
 
+static assay_status take_moments(assay__adam *state, assay__memory *memory, size_t total,
+                                 assay_error *error)
+{
+    if (state->first == NULL)
+        state->first = assay__memory_floats(memory, ASSAY__OPTIMIZER, total);
+    if (state->second == NULL)
+        state->second = assay__memory_floats(memory, ASSAY__OPTIMIZER, total);
+    if (state->first == NULL || state->second == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for Adam's moments");
+    return ASSAY_OK;
+}
+
 assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
                               assay__parameters *parameters, double learning_rate,
                               assay_error *error)
 {
-    if (state->first == NULL)
-        state->first = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
-    if (state->second == NULL)
-        state->second = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
-    if (state->first == NULL || state->second == NULL)
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for Adam's moments");
+    assay_status status = take_moments(state, memory, parameters->total, error);
+    if (status != ASSAY_OK)
+        return status;
     state->step++;
     double rate = learning_rate / (1 - pow(0.9, (double)state->step));
     double correction = 1 / sqrt(1 - pow(0.999, (double)state->step));
@@ -68,6 +77,7 @@ assay_status assay__optimizer_step(assay_optimizer optimizer, assay__adam *momen
                                    double learning_rate, assay_error *error)
 {
     const float rate = (float)learning_rate, kept = (float)(1 - 0.01 * learning_rate);
+    assay_status status;
     switch (optimizer) {
     case ASSAY_OPTIMIZER_SGD:
         for (size_t i = 0; i < parameters->total; i++)
@@ -76,6 +86,10 @@ assay_status assay__optimizer_step(assay_optimizer optimizer, assay__adam *momen
     case ASSAY_OPTIMIZER_MOMENTUM:
         return momentum_step(moments, memory, parameters, rate, error);
     case ASSAY_OPTIMIZER_ADAMW:
+        /* The memory comes first, so that a failed step leaves the parameters as they were. */
+        status = take_moments(moments, memory, parameters->total, error);
+        if (status != ASSAY_OK)
+            return status;
         for (size_t i = 0; i < parameters->total; i++)
             parameters->values[i] *= kept;
         break;

@@ -1,5 +1,6 @@
-/* Offsets are known only when every tensor has been declared, so `value.data` holds nothing until
- * allocate() hands out slices of the two blocks. */
+/* The offset of a tensor in the blocks is known only when every tensor has been declared. So
+ * `value.data` and `gradient` are NULL until assay__parameters_allocate() hands out slices of the
+ * two blocks. */
 #include "models/kernel/parameters.h"
 
 #include <stdarg.h>

@@ -1,11 +1,11 @@
-/* Loops for wide vectors.
+/* Macros for loops that the compiler vectorises.
  *
- * The kernels that are compiled for each level (level/) are mostly plain loops, and the compiler
- * vectorises them. A sum is not reassociated by itself, as that changes its rounding; where the
- * order does not matter, ASSAY__SUM(s) before the loop permits it (`#pragma omp simd reduction`,
- * which needs no OpenMP runtime). ASSAY__MAX(m) does so for a maximum of integers; of floats clang
- * refuses it, because of NaN: see assay__largest() in elementary.h. ASSAY__LANES says that
- * iterations do not depend on each other. */
+ * The kernels that are compiled for each level (level/) are mostly plain loops. By itself the
+ * compiler does not reorder a sum, since that changes the rounding. Where the order does not
+ * matter, ASSAY__SUM(s) before the loop permits it (`#pragma omp simd reduction`, which needs no
+ * OpenMP runtime). ASSAY__MAX(m) does the same for a maximum of integers. For a maximum of floats
+ * clang refuses, because of NaN: see assay__largest() in elementary.h. ASSAY__LANES says that the
+ * iterations of the loop do not depend on each other. */
 #ifndef ASSAY_MODELS_KERNEL_SIMD_H
 #define ASSAY_MODELS_KERNEL_SIMD_H
 

@@ -1,9 +1,11 @@
-/* A pool of threads that wait for work, spinning for some ten microseconds, as the parts of one
- * pass follow each other closely, and then asleep. Parts are taken one by one, so that a thread
- * that is not running delays nobody: the others take its parts.
+/* A pool of worker threads that wait for work. A worker first spins for some ten microseconds,
+ * because the parts of one pass follow each other closely, and then sleeps. Threads take the parts
+ * one by one. So a thread that is not scheduled delays nobody: the other threads take its parts.
  *
- * A worker joins a work by adding itself to `active` and looking whether the work is still open;
- * the caller closes it, waits for `active` to fall to 0, and may then forget it. */
+ * In this file, a work is what one call of assay__parallel() has to compute. A worker joins a work
+ * by adding itself to `active` and then checking that the work is still open. The caller closes the
+ * work and waits until `active` is 0; after that no worker reads the work any more, and the caller
+ * may return. */
 #include "models/kernel/threads.h"
 
 #include <cblas.h>
@@ -18,26 +20,26 @@
 enum { MAX_THREADS = 256, SPINS = 2000 };
 
 static struct {
-    atomic_int threads; /* as set; 0: not set */
-    atomic_flag busy;   /* somebody's work is under way */
-    pid_t process;      /* whose workers these are */
+    atomic_int threads; /* the number that was set; 0 if none was */
+    atomic_flag busy;   /* set while a work is under way */
+    pid_t process;      /* the process that started the workers */
     int workers;
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
     atomic_int sleepers;
-    atomic_uint works; /* counts them */
+    atomic_uint works; /* how many works there were so far */
 
     atomic_bool open;
-    atomic_int active; /* workers that look at the work */
-    atomic_int next;   /* the part to take */
+    atomic_int active; /* workers that have joined the work or are about to */
+    atomic_int next;   /* the next part to take */
     int parts;
     assay__part part;
     void *context;
 } pool = {
     .busy = ATOMIC_FLAG_INIT, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-static _Thread_local bool inside; /* a part: what it calls is not split again */
+static _Thread_local bool inside; /* set inside a part, so that a part is not split again */
 
 static void pause_briefly(void)
 {
@@ -56,7 +58,8 @@ static void take_parts(void)
     inside = false;
 }
 
-/* Until there is a work that `seen` does not count. */
+/* Waits until `works` differs from `seen`, the number of works that this worker knows of. Returns
+ * the new number. */
 static unsigned await_work(unsigned seen)
 {
     for (int i = 0; i < SPINS; i++) {
@@ -85,10 +88,11 @@ static void *worker(void *unused)
     return unused;
 }
 
-/* As many workers as are wanted, or as there can be. Signals are the host program's to handle. */
+/* Starts workers until there are as many as wanted, or until the system refuses one. The workers
+ * block all signals, so that the host program's threads receive them. */
 static void start_workers(int wanted)
 {
-    if (pool.process != getpid()) { /* never yet, or a fork left the workers behind */
+    if (pool.process != getpid()) { /* the first call, or a forked child, which has no workers */
         pool.process = getpid();
         pool.workers = 0;
         atomic_store(&pool.works, 0);

@@ -1,17 +1,20 @@
-/* Space: the entropy-conserving flux of Burgers' equation, f(a, b) = (a^2 + a b + b^2) / 6 (Tadmor
- * 1987), combined over one and two cells to fourth order (LeFloch, Mercier and Rohde 2002). It
- * keeps both the mean and, but for viscosity, the energy, so that a grid too coarse for a front
- * cannot make the solution grow. Written out, the derivative of u^2 / 2 is
+/* Solves Burgers' equation and makes data sets of its solutions.
+ *
+ * Space: the entropy-conserving flux of Burgers' equation, f(a, b) = (a^2 + a b + b^2) / 6 (Tadmor
+ * 1987), is combined over one and two cells to fourth order (LeFloch, Mercier and Rohde 2002). It
+ * conserves the mean and, apart from viscosity, the energy, so that the solution cannot grow even
+ * if the grid is too coarse for a front. Written out, the derivative of u^2 / 2 is
  *
  *     sum over k = 1, 2 of w_k (u_{i+k} - u_{i-k}) (u_{i-k} + u_i + u_{i+k}) / (3 dx)
  *
  * with the weights w = 2/3, -1/12 of the fourth-order central difference. Upwind schemes would be
- * as robust but smear what a surrogate is to learn; a spectral method would need a transform and
- * dealiasing for an accuracy that float32 data do not show.
+ * as robust, but they smear the fronts that a surrogate is to learn. A spectral method would need a
+ * transform and dealiasing, for an accuracy that float32 data do not show.
  *
- * Time: the classical method of Runge and Kutta. Its stable step: 2.8 / (largest eigenvalue) both
- * along the imaginary axis, where advection lies (1.37 |u| / dx for a central difference of order
- * 4), and the negative real one, where viscosity does (16/3 viscosity / dx^2). */
+ * Time: the classical Runge-Kutta method. Its largest stable step is about 2.8 / (largest
+ * eigenvalue), both along the imaginary axis and along the negative real axis. Advection has
+ * imaginary eigenvalues up to 1.37 |u| / dx, for a central difference of order 4. Viscosity has
+ * negative real eigenvalues up to 16/3 viscosity / dx^2. */
 #include "models/pde/burgers.h"
 
 #include <math.h>
@@ -26,7 +29,7 @@ enum { HALO = 2, MIN_POINTS = 5 };
 struct assay__burgers {
     int64_t points;
     double viscosity;
-    double *stage; /* (HALO + points + HALO): where the right-hand side is taken, wrapped around */
+    double *stage; /* (HALO + points + HALO): the u of a stage, with wrapped ends */
     double *slope; /* (points): the right-hand side */
     double *sum;   /* (points): weighted sum of the stages' slopes */
 };
@@ -93,12 +96,12 @@ static void step(assay__burgers *burgers, double dt, double *u)
 
 int64_t assay__burgers_advance(assay__burgers *burgers, double duration, double *u)
 {
-    double most = 0; /* it does not rise: the equation has a maximum principle */
+    double most = 0; /* |u| does not rise later: the equation has a maximum principle */
     for (int64_t i = 0; i < burgers->points; i++)
         most = fabs(u[i]) > most ? fabs(u[i]) : most;
     double n = (double)burgers->points;
     double fastest = 1.37 * most * n + 16.0 / 3 * burgers->viscosity * n * n;
-    int64_t steps = (int64_t)ceil(duration * fastest / 2); /* 2 of 2.8: accuracy, not stability */
+    int64_t steps = (int64_t)ceil(duration * fastest / 2); /* 2 < 2.8 for accuracy */
     for (int64_t i = 0; i < steps; i++)
         step(burgers, duration / (double)steps, u);
     return steps;

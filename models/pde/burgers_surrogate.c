@@ -1,3 +1,5 @@
+/* The surrogate's data, the order of its samples, its batches and its evaluation. The arithmetic of
+ * the net is in field/mlp.h. */
 #include "models/pde/burgers_surrogate.h"
 
 #include <math.h>
@@ -125,7 +127,7 @@ void assay__burgers_surrogate_make(assay__burgers_surrogate *surrogate, int64_t 
     assay__burgers_surrogate_make_with(surrogate, surrogate->data, index);
 }
 
-/* Fisher and Yates. */
+/* The shuffle of Fisher and Yates. */
 void assay__burgers_surrogate_shuffle(assay__burgers_surrogate *surrogate)
 {
     int64_t *order = surrogate->order;
@@ -142,8 +144,8 @@ int64_t assay__burgers_surrogate_batches(const assay__burgers_surrogate *surroga
     return surrogate->shape.samples / surrogate->shape.batch;
 }
 
-/* A ring has no beginning: the solution of turned initial values is the turned solution. So each
- * batch turns its samples by a shift of their own, and no epoch repeats the last. */
+/* A ring has no beginning: shifted initial values have the shifted solution. So each batch shifts
+ * every sample by a random distance of its own, and the epochs differ from one another. */
 static void roll(int64_t points, int64_t shift, const float *from, float *to)
 {
     memcpy(to, from + shift, (size_t)(points - shift) * sizeof *to);

@@ -1,9 +1,9 @@
-/* A net that learns what the Burgers solver does: u(x, 0) -> u(x, duration), on the same grid, in
- * one pass instead of hundreds of time steps.
+/* A neural net that learns to replace the Burgers solver: it maps u(x, 0) to u(x, duration) on the
+ * same grid, in one pass instead of hundreds of time steps.
  *
- * It is a perceptron (field/mlp.h: weights layers.N.weight, layers.N.bias) from all points to all
- * points, trained on samples of assay__burgers_data. Making data, a batch and an evaluation are
- * separate calls, so that each can be measured:
+ * The net is a perceptron (field/mlp.h: weights layers.N.weight, layers.N.bias) from all points to
+ * all points, trained on samples of assay__burgers_data. Making a sample, training on a batch and
+ * evaluating are separate calls, so that each can be measured:
  *
  *     if (assay__burgers_surrogate_new(&shape, 42, &error, &surrogate) != ASSAY_OK) ...
  *     for (int64_t i = 0; i < shape.samples + shape.held_out; i++)
@@ -31,45 +31,51 @@ typedef struct assay__burgers_surrogate_shape {
 
 typedef struct assay__burgers_surrogate assay__burgers_surrogate;
 
-/* Weights, data and order all come from the seed. */
+/* Make a surrogate; assay__burgers_surrogate_free() frees it. Weights, data and the order of the
+ * samples all follow from the seed. ASSAY_E_ARGUMENT if the shape is out of its limits;
+ * ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status
 assay__burgers_surrogate_new(const assay__burgers_surrogate_shape *shape, uint64_t seed,
                              assay_error *error, assay__burgers_surrogate **surrogate);
 void assay__burgers_surrogate_free(assay__burgers_surrogate *surrogate);
 
-/* Solve for sample `index`, 0 ... samples + held_out - 1; the last held_out are not trained on. */
+/* Make sample `index`, 0 to samples + held_out - 1, with the solver. The last `held_out` samples
+ * are for evaluation and are not trained on. */
 void assay__burgers_surrogate_make(assay__burgers_surrogate *surrogate, int64_t index);
-/* The same with a generator of the caller's, of the surrogate's shape and seed: each thread with
- * one of its own may make other samples at the same time. */
+/* The same with the caller's generator, which must have the surrogate's data shape and seed.
+ * Several threads, each with a generator of its own, may make different samples at the same time.
+ */
 void assay__burgers_surrogate_make_with(assay__burgers_surrogate *surrogate,
                                         assay__burgers_data *data, int64_t index);
 
-/* A new order of the samples: the start of an epoch. */
+/* Start an epoch: put the samples into a new random order. */
 void assay__burgers_surrogate_shuffle(assay__burgers_surrogate *surrogate);
 
-/* Whole batches in an epoch; what is left over is not trained on until the next order. */
+/* The number of whole batches in an epoch. Samples beyond the last whole batch are not used in this
+ * epoch. */
 int64_t assay__burgers_surrogate_batches(const assay__burgers_surrogate *surrogate);
 
-/* One step of Adam on batch `index` of this order, each sample turned along the ring by a random
- * shift; *loss is the mean squared error before it. No
- * allocation after the first. */
+/* Make one step of Adam on batch `index` of the present order. Each sample is shifted along the
+ * ring by a random distance. *loss is the mean squared error before the step. Only the first call
+ * allocates memory. */
 ASSAY_MUST_USE assay_status assay__burgers_surrogate_train(assay__burgers_surrogate *surrogate,
                                                            int64_t index, double learning_rate,
                                                            assay_error *error, double *loss);
 
-/* On what was held out: the mean squared error, and its root relative to the root mean square of
- * the true solutions. */
+/* Evaluate the net on the held-out samples. *loss is the mean squared error, *relative its root
+ * divided by the root mean square of the true solutions. */
 ASSAY_MUST_USE assay_status assay__burgers_surrogate_evaluate(assay__burgers_surrogate *surrogate,
                                                               assay_error *error, double *loss,
                                                               double *relative);
 
-/* The net of that size: as many inputs as outputs, GELU between. */
+/* The shape of the surrogate's net: `points` inputs and outputs, with GELU between the layers. */
 assay__mlp_shape assay__burgers_surrogate_net_shape(int64_t points, int64_t hidden,
                                                     int64_t hidden_layers);
 
+/* The net, which belongs to the surrogate. */
 assay__neural_net *assay__burgers_surrogate_net(assay__burgers_surrogate *surrogate);
 
-/* The class "burgers_surrogate": the same net; its example is made by the solver. */
+/* The model class "burgers_surrogate" has the same net. The solver makes its examples. */
 extern const assay_model_class assay__burgers_surrogate_class;
 
 #endif

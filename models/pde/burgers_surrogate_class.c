@@ -1,4 +1,4 @@
-/* The surrogate's net behind the table of functions every command uses. */
+/* The surrogate's net as a model class, the table of functions that every command uses. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -68,7 +68,7 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
     return ASSAY_OK;
 }
 
-/* Solved for, not made up: the data the surrogate is for. */
+/* Make the example with the solver, so that it is data of the kind that the surrogate is for. */
 static assay_status example(void *state, uint64_t seed, assay_error *error, assay_tensor *inputs,
                             assay_tensor *target)
 {

@@ -1,15 +1,16 @@
-/* Second-order differences in space, in flux form on the faces between nodes, and the theta method
- * in time (Crank and Nicolson 1947 for 1/2): M u_next = N u with M = I + theta dt A, N = I - (1 -
- * theta) dt A, A symmetric and tridiagonal. M is factored once as L D L^T (no pivoting: it is
- * diagonally dominant) and every step is two sweeps.
+/* Solves the heat equation and its adjoint. Space has second-order differences, in flux form on the
+ * faces between nodes. Time has the theta method (Crank and Nicolson 1947 for theta = 1/2):
+ * M u_next = N u with M = I + theta dt A and N = I - (1 - theta) dt A, where A is symmetric and
+ * tridiagonal. M is factored once as L D L^T, without pivoting because it is diagonally dominant.
+ * Then every step is two sweeps.
  *
- * The adjoint runs the same solves backwards in time, M and N being symmetric: with r the
- * derivative by u_next, q = M^-1 r is its derivative by N u, and N q the one by u. A depends on the
- * conductivity k_f of a face as q^T (dA / dk_f) v = (difference of q across f) (difference of v
- * across f) / dx^2.
+ * As M and N are symmetric, the adjoint runs the same solves backwards in time. If r is the
+ * derivative by u_next, then q = M^-1 r is the derivative by N u, and N q is the derivative by u. A
+ * depends on the conductivity k_f of a face as q^T (dA / dk_f) v = (difference of q across f)
+ * (difference of v across f) / dx^2.
  *
- * Inside, arrays are (points, batch): the sweeps are recurrences in space, so what is vectorised is
- * the batch. */
+ * The internal arrays are (points, batch). The sweeps are recurrences in space and do not
+ * vectorise; the loops over the batch do. */
 #include "models/pde/heat.h"
 
 #include <math.h>
@@ -23,12 +24,12 @@
 struct assay__heat {
     assay__heat_shape shape;
     assay__memory *memory;
-    int64_t batch, steps; /* of the last forward; all steps together */
+    int64_t batch, steps; /* batch of the last forward; time steps to the end */
     double dx, dt;
     double *conductivity;           /* (points + 1): of the faces */
     double *explicit_part;          /* (points + 1): (1 - theta) dt k / dx^2 */
     double *lower, *inverse;        /* (points): L below its diagonal, 1 / D */
-    double *slope;                  /* (points + 1, batch): by the conductivities */
+    double *slope;                  /* (points + 1, batch): gradient by the conductivities */
     double *trajectory;             /* (steps + 1, points, batch) */
     double *output;                 /* (batch, snapshots, points) */
     double *adjoint, *adjoint_next; /* (points, batch) */
@@ -131,7 +132,8 @@ static assay_status fit_batch(assay__heat *heat, int64_t batch, assay_error *err
     return ASSAY_OK;
 }
 
-/* Where face f lies among the knots: between `*knot` and the next, at that share of the way. */
+/* Face `face` lies between `*knot` and the next knot. Returns its distance from `*knot` as a share
+ * of the distance between the two knots. */
 static double knot_share(const assay__heat *heat, int64_t face, int64_t *knot)
 {
     int64_t knots = heat->shape.knots;
@@ -144,7 +146,7 @@ static double knot_share(const assay__heat *heat, int64_t face, int64_t *knot)
     return at - (double)*knot;
 }
 
-/* Conductivities of the faces, and M factored. */
+/* Compute the conductivities of the faces and factor M. */
 static void factor(assay__heat *heat, const double *log_conductivity)
 {
     int64_t points = heat->shape.points;
@@ -158,7 +160,7 @@ static void factor(assay__heat *heat, const double *log_conductivity)
         heat->conductivity[f] = exp(log_k);
         heat->explicit_part[f] = (1 - theta) * ratio * heat->conductivity[f];
     }
-    double carried = 0; /* lower x off-diagonal of the row before */
+    double carried = 0; /* lower times off-diagonal, of the row before */
     for (int64_t i = 0; i < points; i++) {
         double left = theta * ratio * heat->conductivity[i];
         double right = theta * ratio * heat->conductivity[i + 1];
@@ -168,7 +170,7 @@ static void factor(assay__heat *heat, const double *log_conductivity)
     }
 }
 
-/* to (columns, rows) = from (rows, columns)^T with these row strides */
+/* Transpose: to (columns, rows) = from (rows, columns)^T, with these row strides. */
 static void turn(int64_t rows, int64_t columns, const double *from, int64_t from_stride, double *to,
                  int64_t to_stride)
 {
@@ -212,7 +214,7 @@ static void add_snapshot(assay__heat *heat, int64_t snapshot, const double *dout
     }
 }
 
-/* From the faces' conductivities to the knots of their logarithm. */
+/* Turn the gradient by the conductivities of the faces into the gradient by the knots. */
 static void collect_slopes(const assay__heat *heat, double *dlog_conductivity)
 {
     double ratio = heat->dt / (heat->dx * heat->dx);

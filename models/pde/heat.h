@@ -3,10 +3,10 @@
  *
  *     u_t = (k(x) u_x)_x on 0 < x < 1,  u(0, t) = u(1, t) = 0,  u(x, 0) given
  *
- * u stands at `points` inner nodes x_i = (i + 1) / (points + 1). log k is linear between `knots`
- * values at 0, 1 / (knots - 1), ..., 1 (one knot: constant), so k stays positive whatever an
- * optimizer does. Time runs in equal steps to `duration`; the solution is handed out at `snapshots`
- * equally spaced times, the last of them the end. float64.
+ * The grid has `points` inner nodes x_i = (i + 1) / (points + 1). log k is linear between `knots`
+ * values at 0, 1 / (knots - 1), ..., 1; with one knot it is constant. So k stays positive whatever
+ * an optimizer does. Time runs in equal steps to `duration`. The solution is returned at
+ * `snapshots` equally spaced times, of which `duration` is the last. The arithmetic is in float64.
  *
  *     assay__heat_shape shape = {.points = 64, .knots = 5, .snapshots = 4, .steps = 25,
  *                                .duration = 0.1, .implicitness = 0.5};
@@ -14,7 +14,8 @@
  *     if (assay__heat_forward(heat, log_k, batch, initial, &error, &u) != ASSAY_OK) ...
  *     assay__heat_backward(heat, du, dlog_k, NULL);
  *
- * One thread at a time. After the first call of a batch's size nothing is allocated. */
+ * A solver must be used by one thread at a time. It allocates memory only when the batch is larger
+ * than any before. */
 #ifndef ASSAY_MODELS_PDE_HEAT_H
 #define ASSAY_MODELS_PDE_HEAT_H
 
@@ -27,29 +28,32 @@ typedef struct assay__heat_shape {
     int64_t steps;                    /* per snapshot, at least 1 */
     double duration;                  /* positive */
     double implicitness;              /* 1/2: Crank-Nicolson, order 2; 1: backward Euler, order 1,
-                                         which damps what is too rough for the grid */
+                                         which damps waves too short for the grid */
 } assay__heat_shape;
 
 typedef struct assay__heat assay__heat;
 
-/* ASSAY_E_ARGUMENT names what is out of its limits; implicitness below 1/2 would be unstable. */
+/* Make a solver; assay__heat_free() frees it. ASSAY_E_ARGUMENT names the member of the shape that
+ * is out of its limits. An implicitness below 1/2 is refused because it would be unstable. */
 ASSAY_MUST_USE assay_status assay__heat_new(const assay__heat_shape *shape, assay_error *error,
                                             assay__heat **heat);
 void assay__heat_free(assay__heat *heat);
 const assay__heat_shape *assay__heat_shape_of(const assay__heat *heat);
 
-/* `log_conductivity` (knots), `initial` (batch, points); *output (batch, snapshots, points) is the
- * model's until the next call. Every step is kept for backward: 8 (snapshots x steps + 1) x points
- * x batch bytes. Conductivities that are not finite give a solution that is not. */
+/* Solve the equation for `log_conductivity` (knots) and `initial` (batch, points). *output (batch,
+ * snapshots, points) belongs to the solver and is valid until the next call. Every time step is
+ * kept for backward, in 8 (snapshots x steps + 1) x points x batch bytes. If a conductivity is not
+ * finite, neither is the solution. ASSAY_E_ARGUMENT if the batch is empty; ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status assay__heat_forward(assay__heat *heat, const double *log_conductivity,
                                                 int64_t batch, const double *initial,
                                                 assay_error *error, const double **output);
 
-/* After forward: from `doutput` (batch, snapshots, points), the derivative of a scalar by the
- * output, its gradient by log_conductivity in `dlog_conductivity` (knots; overwritten) and, unless
- * NULL, by the initial values in `dinitial` (batch, points). It is the adjoint of the discrete
- * scheme, not a discretised adjoint equation, hence exact up to rounding. Costs about one and a
- * half forward. */
+/* Compute the gradient of a scalar from `doutput` (batch, snapshots, points), its derivative by the
+ * output of the last forward. `dlog_conductivity` (knots) gets the gradient by log_conductivity;
+ * `dinitial` (batch, points) gets the gradient by the initial values, unless it is NULL. Both are
+ * overwritten. The gradient is the adjoint of the discrete scheme, not a discretised adjoint
+ * equation, so it is exact up to rounding. The cost is about one and a half times that of forward.
+ */
 void assay__heat_backward(assay__heat *heat, const double *doutput, double *dlog_conductivity,
                           double *dinitial);
 
@@ -58,15 +62,15 @@ void assay__heat_memory(const assay__heat *heat, assay_model_memory *memory);
 /* Arithmetic operations per point and step of forward: 2 for the flux through a face, 2 to add the
  * fluxes, 2 and 3 for the two sweeps of the solver. */
 enum { ASSAY__HEAT_STEP_OPERATIONS = 9 };
-/* Per face, once in a forward: 3 to interpolate, 1 exponential, 1 for the explicit part, 8 to
- * factor.
- */
+/* Operations per face, once in each forward: 3 to interpolate, 1 exponential, 1 for the explicit
+ * part, 8 to factor the matrix. */
 enum { ASSAY__HEAT_FACTOR_OPERATIONS = 13 };
 
 /* ---- Finding the conductivity from snapshots: a least-squares problem for lbfgs.h ---- */
 
-/* mean((u - data)^2) + smoothness x mean of squared differences of neighbouring knots. The arrays
- * are the caller's and outlive the problem. */
+/* The problem is to minimise mean((u - data)^2) + smoothness x (mean of squared differences of
+ * neighbouring knots). The solver and the arrays belong to the caller and must outlive the problem.
+ */
 typedef struct assay__heat_problem {
     assay__heat *heat;
     int64_t batch;
@@ -76,12 +80,12 @@ typedef struct assay__heat_problem {
     double *doutput; /* (batch, snapshots, points), written */
 } assay__heat_problem;
 
-/* An assay__objective: context is the problem, x log_conductivity (knots). */
+/* An assay__objective whose context is the problem and whose x is log_conductivity (knots). */
 assay_status assay__heat_misfit(void *problem, const double *log_conductivity, double *value,
                                 double *gradient);
 
-/* The class "heat": its one parameter, log_conductivity (knots), starts at 0 and is trained on
- * snapshots, (batch, snapshots, points), of initial values, (batch, points). */
+/* The model class "heat". Its one parameter, log_conductivity (knots), starts at 0. It is trained
+ * on the snapshots (batch, snapshots, points) that belong to initial values (batch, points). */
 extern const assay_model_class assay__heat_class;
 
 #endif

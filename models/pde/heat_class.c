@@ -1,5 +1,5 @@
-/* The heat equation behind the table of functions every command uses. Parameters are float32, as
- * everywhere in that table; the solver itself stays in float64. */
+/* The heat equation as a model class, the table of functions that every command uses. Parameters
+ * are float32, as in every class; the solver itself computes in float64. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static const assay_model_input inputs_taken[] = {
 
 typedef struct instance {
     assay__heat *heat;
-    assay__memory *memory;  /* of the model but the solver's */
+    assay__memory *memory;  /* of the model, without the solver's */
     assay__memory *example; /* of made-up data */
     assay__parameters parameters;
     assay__adam adam;
@@ -65,7 +65,7 @@ static assay_status allocate(instance *self, int64_t knots)
     return assay__parameters_allocate(&self->parameters, self->memory);
 }
 
-/* A conductivity of 1 to start from: nothing is drawn, so the seed plays no part. */
+/* The conductivity starts at 1. Nothing is drawn at random, so the seed is not used. */
 static assay_status create(const double *settings, uint64_t seed, assay_error *error, void **state)
 {
     (void)seed;
@@ -124,7 +124,7 @@ static assay_status fit_batch(instance *self, int64_t batch, assay_error *error)
     return ASSAY_OK;
 }
 
-/* The solution in float64, from the float32 of parameters and input. */
+/* Solve the equation in float64, for the float32 parameters and input. */
 static assay_status solve(instance *self, const assay_tensor *input, assay_error *error,
                           const double **output)
 {
@@ -213,7 +213,8 @@ static assay_status update(void *state, double learning_rate, assay_error *error
     return assay__adam_step(&self->adam, self->memory, &self->parameters, learning_rate, error);
 }
 
-/* Initial values of 5 sine waves each, and their snapshots under log k = sin(2 pi x) / 2. */
+/* An example has random initial values, each a sum of 5 sine waves. Its target are their snapshots
+ * for the conductivity log k = sin(2 pi x) / 2. */
 static assay_status example(void *state, uint64_t seed, assay_error *error, assay_tensor *inputs,
                             assay_tensor *target)
 {

@@ -1,7 +1,7 @@
-/* libLBFGS, with its line search of Moré and Thuente for the strong Wolfe conditions ("Line search
- * algorithms with guaranteed sufficient decrease", 1994). What libLBFGS lacks is added here: the
- * stopping rule on the largest component of the gradient, objectives that fail, and points where
- * the objective is not finite. */
+/* Calls libLBFGS, with its line search of Moré and Thuente for the strong Wolfe conditions ("Line
+ * search algorithms with guaranteed sufficient decrease", 1994). This file adds three things that
+ * libLBFGS lacks: a stopping rule on the largest component of the gradient, objectives that may
+ * fail, and points where the objective is not finite. */
 #include "models/pde/lbfgs.h"
 
 #include <lbfgs.h>
@@ -16,7 +16,7 @@ typedef struct run {
     const assay__lbfgs_task *task;
     assay__lbfgs_state *state;
     double *x, *gradient; /* (count): the lowest point so far */
-    bool answered;        /* libLBFGS has asked for the start */
+    bool answered;        /* libLBFGS has got the value at the start */
     assay_status status;
 } run;
 
@@ -36,8 +36,10 @@ static bool evaluate(run *self, const double *x, double *value, double *gradient
            isfinite(largest(self->task->count, gradient));
 }
 
-/* A value and a slope at x of the parabola that falls from the lowest point as the objective does
- * there and has its minimum after a quarter of the step: the search comes back that far. */
+/* Answer the line search at a point x where the objective has no finite value. The answer is the
+ * value and gradient of a parabola that starts at the lowest point so far, with the objective's
+ * value and slope, and has its minimum after a quarter of the step to x. So the search comes back
+ * about that far. */
 static double pretend_wall(const run *self, const double *x, double *gradient)
 {
     double fall = 0;
@@ -58,12 +60,12 @@ static lbfgsfloatval_t on_evaluate(void *context, const lbfgsfloatval_t *x,
         memcpy(gradient, self->gradient, (size_t)count * sizeof *gradient);
         self->answered = true;
     } else if (self->status != ASSAY_OK || !evaluate(self, x, &value, gradient)) {
-        value = pretend_wall(self, x, gradient); /* a failed search ends soon: 40 points at most */
+        value = pretend_wall(self, x, gradient); /* the search ends after at most 40 */
     }
     return value;
 }
 
-/* True to go on. */
+/* Call the observer; true if the minimisation is to go on. */
 static bool observe(run *self)
 {
     const assay__lbfgs_task *task = self->task;
@@ -95,7 +97,7 @@ static int on_progress(void *context, const lbfgsfloatval_t *x, const lbfgsfloat
     return observe(self) ? 0 : 1;
 }
 
-/* Evaluate the start; true in *go_on if there is something to minimise. */
+/* Evaluate the start. *go_on is true if the minimisation is to go on. */
 static assay_status begin(run *self, bool *go_on)
 {
     assay__lbfgs_state *state = self->state;

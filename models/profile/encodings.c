@@ -1,4 +1,5 @@
-/* Encodings side by side, sampled in turns so that they can be compared pair by pair. */
+/* Compares a model with different positional encodings. The variants are sampled in turn, so that
+ * they can be compared pair by pair. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

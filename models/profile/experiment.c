@@ -1,3 +1,4 @@
+/* A scaling experiment: several scaling runs of one model, kept together for a summary. */
 #include <stdlib.h>
 
 #include "assay/model_scaling.h"

@@ -1,3 +1,5 @@
+/* Makes models from a factory: finds options by name, copies settings, and makes a model with an
+ * example. */
 #include "models/profile/factory.h"
 
 #include <stdlib.h>

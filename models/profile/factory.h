@@ -1,4 +1,4 @@
-/* Models made from a factory, with data of their own, for the scaling runs. */
+/* Makes models from a factory for the scaling runs, each with example data of its own. */
 #ifndef ASSAY_MODELS_PROFILE_FACTORY_H
 #define ASSAY_MODELS_PROFILE_FACTORY_H
 
@@ -11,13 +11,14 @@ typedef struct assay__factory_model {
     assay_tensor inputs[];
 } assay__factory_model;
 
-/* Index of a whole-number option, '_' and '-' alike. ASSAY_E_NOT_FOUND names those there are. */
+/* Find the index of a whole-number option. In `name`, '_' and '-' are the same. ASSAY_E_NOT_FOUND
+ * if there is none; the message names the options that the class has. */
 ASSAY_MUST_USE assay_status assay__factory_option(const assay_model_factory *factory,
                                                   const char *name, assay_error *error,
                                                   size_t *index);
 
-/* A copy of the factory's settings, to be changed; caller frees. ASSAY_E_UNSUPPORTED for a class
- * without examples. */
+/* Copy the factory's settings, so that they can be changed. The caller frees the array.
+ * ASSAY_E_UNSUPPORTED if the class cannot make examples. */
 ASSAY_MUST_USE assay_status assay__factory_settings(const assay_model_factory *factory,
                                                     assay_error *error, double **settings);
 
@@ -27,6 +28,7 @@ ASSAY_MUST_USE assay_status assay__factory_make(const assay_model_factory *facto
                                                 assay__factory_model **instance);
 void assay__factory_unmake(assay__factory_model *instance);
 
+/* Run one forward pass on the example. */
 ASSAY_MUST_USE assay_status assay__factory_forward(assay__factory_model *instance,
                                                    assay_error *error);
 

@@ -1,5 +1,6 @@
-/* Sums of FLOPs by component. Components arrive layer by layer and mostly repeat the one before, so
- * the last one is looked at first and the rest linearly: accounts have some hundred components. */
+/* Sums FLOPs by component. Components arrive layer by layer and mostly repeat the one before, so a
+ * component is searched from the last one backwards. A linear search is fast enough, as an account
+ * has some hundred components. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ struct assay_flop_account {
     assay__arena *names;
     assay_flop_component *components;
     size_t count, capacity;
-    uint32_t kinds; /* that occurred */
+    uint32_t kinds; /* bit set of the kinds of terms that occurred */
     assay_status status;
 };
 
@@ -42,7 +43,7 @@ void assay_flop_account_free(assay_flop_account *account)
     free(account);
 }
 
-/* The component of that name (`length` bytes), made if it is new. */
+/* Find the component with this name (`length` bytes), or add it. */
 static assay_status find(assay_flop_account *account, const char *name, size_t length,
                          assay_flop_component **component)
 {

@@ -1,5 +1,6 @@
-/* Estimates of FLOPs and memory from sizes alone. Each is a list of operations that are priced like
- * those of a model, so an estimate and a model's own description always count alike. */
+/* Estimates FLOPs and memory from sizes alone. Each estimate of FLOPs is a list of operations,
+ * which are counted like the operations that a model describes. So an estimate and a model's own
+ * description always use the same conventions. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,11 +8,12 @@
 #include "base/struct_size.h"
 #include "models/kernel/describe.h"
 
-/* Operands of a product that get a gradient. Features are data: only the weights get one there. */
+/* The number of operands of a product that get a gradient. In the product of features and weights
+ * only the weights get one, because features are data. */
 enum { WEIGHTS = 1, BOTH = 2 };
 
-/* Scores and weighted sums of all pairs are one product a head; of some pairs, a dot product each.
- */
+/* Attention between all pairs of nodes has one matrix product per head for the scores and one for
+ * the weighted sums. Attention between some pairs has a dot product for each pair. */
 static void tell_attention(const assay__teller *to, int64_t nodes, int64_t hidden, int64_t heads,
                            double sparse_ratio)
 {
@@ -137,7 +139,8 @@ assay_status assay_estimate_model_flops(const assay_graph_transformer_shape *sha
     return status;
 }
 
-/* A sink that only adds up: UINT64_MAX once something went wrong. */
+/* A sink that adds up the FLOPs. The sum becomes UINT64_MAX after an overflow or an invalid
+ * term. */
 static void add_up(void *context, const assay_term *term)
 {
     uint64_t *sum = context;

@@ -1,8 +1,9 @@
-/* FLOPs of one operation under each convention: one table of prices an element, and the products
- * apart. docs/flops.md explains every entry and names its source.
+/* The FLOPs of one operation under each convention. A table has the price of each kind of operation
+ * per element; matrix products are computed separately. docs/flops.md explains every entry and
+ * names its source.
  *
- * Prices of backward in the convention assay: what the derivative costs an element once forward is
- * known, e.g. 3 for tanh (1 - y^2, times dy). */
+ * In the convention assay, the backward price is the cost of the derivative per element if the
+ * result of forward is known, e.g. 3 for tanh (1 - y^2, times dy). */
 #include "assay/flops.h"
 
 #include <stdbool.h>
@@ -46,7 +47,7 @@ const char *assay_term_kind_name(assay_term_kind kind)
     return (unsigned)kind < ASSAY_TERM_KINDS ? prices[kind].name : "unknown";
 }
 
-/* a b into *product, where it fits. */
+/* *product = a b. Returns false if it does not fit. A negative b counts as 0. */
 static bool multiply(uint64_t a, int64_t b, uint64_t *product)
 {
     return !__builtin_mul_overflow(a, b > 0 ? (uint64_t)b : 0, product);
@@ -98,7 +99,7 @@ assay_status assay_term_flops(const assay_term *term, assay_flop_convention conv
         return ASSAY_E_ARGUMENT;
     if (kind == ASSAY_TERM_MATMUL)
         return product_flops(term, convention, flops);
-    bool several = kind == ASSAY_TERM_SPLINE || kind == ASSAY_TERM_SOLVER; /* k at each element */
+    bool several = kind == ASSAY_TERM_SPLINE || kind == ASSAY_TERM_SOLVER; /* k per element */
     uint64_t elements = 1;
     if (!multiply(elements, term->m, &elements) || !multiply(elements, term->n, &elements) ||
         !multiply(elements, term->count, &elements) ||

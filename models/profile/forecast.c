@@ -1,4 +1,4 @@
-/* The measuring calls of runtime.h: forecasts timed one by one, and profiles built from the
+/* The measuring calls of runtime.h. They time forecasts one by one and build profiles from the
  * measurements. */
 #include "assay/memory.h"
 #include "base/error.h"
@@ -6,8 +6,8 @@
 #include "models/profile/runs.h"
 #include "models/profile/runtime.h"
 
-/* 50 trials for stable statistics, 100 for calls below 1 ms, fewer for calls above 1 s (document A
- * of docs/seed-map.md). */
+/* The advice is 50 trials for stable statistics, 100 for calls below 1 ms, and fewer for calls
+ * above 1 s (document A of docs/seed-map.md). */
 enum { TRIALS = 50, TRIALS_BELOW_1_MS = 100, TRIALS_ABOVE_1_S = 10, WARMUP_TRIALS = 5 };
 
 size_t assay_trials_advise(double seconds)
@@ -18,7 +18,7 @@ size_t assay_trials_advise(double seconds)
 const char *assay_trials_check(const assay_timing *timing)
 {
     size_t advised = assay_trials_advise(timing->mean_seconds);
-    /* Trials that were disturbed are left out of a timing; a tenth may be missing. */
+    /* A timing leaves out disturbed trials. So it may have up to a tenth fewer than advised. */
     if (timing->count == 0 || timing->count >= advised - advised / 10)
         return NULL;
     return advised == TRIALS_BELOW_1_MS  ? "fewer than 100 trials of less than 1 ms each; take 100"
@@ -37,8 +37,8 @@ static assay_status run_trial(void *argument)
     return self->forecast->run(self->forecast->context, self->steps);
 }
 
-/* Without a number of trials, the calls of the warm-up are timed and tell it. Their minimum counts:
- * the first ones are slow. */
+/* If no number of trials is given, the calls of the warm-up are timed, and the number follows from
+ * their minimum. The minimum is used because the first calls are slow. */
 static assay_status benchmark(trial *subject, const assay_sampling_options *given,
                               assay_error *error, assay_timing *timing)
 {
@@ -84,7 +84,7 @@ assay_status assay_measure_memory(uint64_t model_params, size_t bytes_per_parame
     return ASSAY_OK;
 }
 
-/* A training that was timed as a whole is a timing of one call. */
+/* Fill in the training time. A training that was timed as a whole becomes a timing of one call. */
 static void take_training(const assay_profile_parts *parts, assay_runtime_profile *built)
 {
     built->training = parts->training;

@@ -1,5 +1,6 @@
-/* Random graphs of given sizes: a random recursive tree (each node hangs on an earlier one), which
- * makes them connected, and uniform edges on top of it up to the degree asked for. */
+/* Makes random graphs of given sizes. A graph starts as a random recursive tree, in which each node
+ * is joined to an earlier one, so that the graph is connected. Then edges between random nodes are
+ * added until the graph has the wanted average degree. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Memory of the process around a call, and of a model by use. */
+/* Measures the memory of the process during a call, and the memory of a model by use. */
 #include "assay/memory.h"
 #include "models/profile/passes.h"
 
@@ -31,7 +31,7 @@ assay_status assay_profile_memory_usage(assay_function function, void *argument,
 {
     bool fresh = assay_memory_reset_peak() == ASSAY_OK;
     assay_status status = function(argument);
-    /* Without a reset the peak may be an older one: then it is not this call's. */
+    /* If the peak could not be reset, it may come from before this call. */
     *stats = (assay_memory_stats){.peak_bytes = fresh ? assay_get_peak_memory()
                                                       : assay_reading_missing(ASSAY_NOT_PERMITTED),
                                   .allocated_bytes = allocated_bytes(),
@@ -40,8 +40,8 @@ assay_status assay_profile_memory_usage(assay_function function, void *argument,
     return status;
 }
 
-/* Everything a training step holds: an update by nothing takes the optimizer's moments and moves no
- * parameter. */
+/* Make the model allocate everything that a training step needs. An update with a learning rate of
+ * 0 allocates the optimizer's moments but changes no parameter. */
 static assay_status run_once(const assay_profile_target *target, assay_error *error)
 {
     const assay_model_class *class_ = assay_model_class_of(target->model);

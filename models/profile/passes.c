@@ -1,8 +1,9 @@
-/* Passes of a model as subjects of sampling. They are run in turns, so that what drifts (frequency,
- * caches, neighbours) touches all alike and a difference of two passes is of one moment.
+/* The passes of a model as subjects of sampling. They are sampled in turn, so that drifts (clock
+ * frequency, caches, other processes) affect all passes alike, and the difference of two passes
+ * compares samples taken close together.
  *
- * The functions of the class are called directly: the checks of assay_model_forward() and its like
- * look at every input value, and their time is not the model's. */
+ * The functions of the class are called directly. assay_model_forward() and similar calls check
+ * every input value, and the time of these checks is not part of the model. */
 #include "models/profile/passes.h"
 
 #include <math.h>
@@ -27,8 +28,8 @@ static assay_status run_forward(void *context, uint64_t iterations)
     return status;
 }
 
-/* Let the model train as the target says; returns how it did before, for restore(). What dropout
- * draws goes on. */
+/* Give the model the loss and the optimizer of the target. Returns its training settings before,
+ * for restore(). Neither function changes the random state of dropout. */
 static assay_model_training choose(const assay_profile_target *target)
 {
     assay_model_training *training = assay_model_training_of(target->model);
@@ -50,7 +51,7 @@ static void restore(const assay_profile_target *target, const assay_model_traini
     }
 }
 
-/* One gradient, and the update unless the rate is negative. */
+/* Compute one gradient and, unless the learning rate is negative, make the update. */
 static assay_status train(const assay_profile_target *target, double learning_rate,
                           assay_error *error)
 {
@@ -95,8 +96,8 @@ static assay_status run_training_step(void *context, uint64_t iterations)
     return status;
 }
 
-/* The class's own words for a failure: sampling only knows the status, so the pass is run once more
- * with a place for the message. */
+/* Find the message of the class for a failure. Sampling reports only the status, so the pass is run
+ * once more with an error struct. Returns whether there is a message. */
 static bool explain(const assay_profile_target *target, assay_model_pass pass, assay_error *error)
 {
     const assay_model_class *class_ = assay_model_class_of(target->model);
@@ -114,8 +115,8 @@ static bool explain(const assay_profile_target *target, assay_model_pass pass, a
 }
 
 static const struct {
-    const char *name;   /* what is timed */
-    const char *wanted; /* what it is timed for */
+    const char *name;   /* the pass that is timed */
+    const char *wanted; /* the pass that the caller wants to know about */
     assay_status (*run)(void *context, uint64_t iterations);
 } passes[] = {[ASSAY_PASS_FORWARD] = {"forward", "forward", run_forward},
               [ASSAY_PASS_GRADIENT] = {"gradient", "backward", run_gradient},
@@ -212,8 +213,8 @@ assay_status assay_profile_training_step(const assay_profile_target *target,
     return profile_alone(target, ASSAY_PASS_TRAINING_STEP, options, error, timing);
 }
 
-/* A backward pass alone was never timed: what the single differences spread over is mostly the
- * noise of two runs, so nothing but their mean is a figure of it. */
+/* The backward pass alone is never timed. The spread of the single differences is mostly the noise
+ * of two runs, so only their mean and its confidence interval are figures of the backward pass. */
 assay_status assay__passes_subtract(const assay_record_subject *gradient,
                                     const assay_record_subject *forward, assay_timing *timing)
 {

@@ -1,11 +1,12 @@
-/* Fixed numbers of runs, where the caller asks for none. */
+/* Default numbers of runs, for callers that give none. */
 #ifndef ASSAY_MODELS_PROFILE_RUNS_H
 #define ASSAY_MODELS_PROFILE_RUNS_H
 
 #include "assay/sampling.h"
 #include "base/struct_size.h"
 
-/* The options given (NULL: none), with `runs` and `warmup` where they say nothing of these. */
+/* Copy the options, which may be NULL, and fill in `runs` and `warmup` where they leave them
+ * open. */
 static inline ASSAY_MUST_USE assay_status assay__runs_take(const assay_sampling_options *given,
                                                            size_t runs, size_t warmup,
                                                            assay_error *error,

@@ -1,4 +1,4 @@
-/* The figures of a runtime profile: plain arithmetic on times and shapes. */
+/* Computes the figures of a runtime profile from times and shapes. */
 #include "models/profile/runtime.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ assay_status assay_compute_throughput(const assay_timing *timing, uint64_t n_ste
     return ASSAY_OK;
 }
 
-/* *sum += a b c, where it fits. */
+/* *sum += a b c. Returns false if it does not fit. */
 static bool add_product(uint64_t *sum, uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t product;
@@ -34,7 +34,8 @@ uint64_t assay_compute_mvar_params(uint64_t latent_dim, uint64_t lag)
     return add_product(&sum, lag, latent_dim, latent_dim) ? sum : UINT64_MAX;
 }
 
-/* Parameters of one layer: 4 h (in + h) weights, 8 h biases. */
+/* Add the parameters of one layer, 4 h (in + h) weights and 8 h biases. Returns false if they do
+ * not fit. */
 static bool add_lstm_layer(uint64_t *sum, uint64_t input, uint64_t hidden)
 {
     return add_product(sum, 4, input, hidden) && add_product(sum, 4, hidden, hidden) &&
@@ -99,7 +100,7 @@ assay_runtime_kind assay__runtime_kind(const char *name, const assay_complexity_
     bool mvar = shape->lag > 0, lstm = shape->hidden_size > 0;
     if (shape->kind != ASSAY_RUNTIME_OTHER)
         return shape->kind;
-    if (mvar && lstm) { /* one of them belongs to something else */
+    if (mvar && lstm) { /* the sizes do not decide: use the name */
         mvar = name != NULL && strcasestr(name, "mvar") != NULL;
         lstm = !mvar && name != NULL && strcasestr(name, "lstm") != NULL;
     }

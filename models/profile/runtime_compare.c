@@ -1,4 +1,4 @@
-/* Profiles against each other: ratios of every pair, and who is best at what. */
+/* Compares runtime profiles: the ratios of every pair, and the best profile by each figure. */
 #include <stdlib.h>
 
 #include "assay/runtime.h"
@@ -13,9 +13,9 @@ static assay_reading ratio(assay_reading numerator, assay_reading denominator)
                                  : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
-/* Of a step within a whole forecast. A forecast of a single step is no measure of inference: what
- * a model does before its first step (an LSTM reads its window, step by step) would count as if it
- * came with every step. */
+/* The time of a step within a whole forecast. The forecast of a single step is not a measure of
+ * inference. It includes the work before the first step (an LSTM reads its window, step by step) as
+ * if that came with every step. */
 static assay_reading step_seconds(const assay_runtime_profile *profile)
 {
     return profile->throughput.seconds_per_step > 0

@@ -1,4 +1,4 @@
-/* Runtime profiles and their comparison as JSON. Programs rely on the keys and their order
+/* Writes runtime profiles and comparisons as JSON. Programs rely on the keys and their order
  * (document A of docs/seed-map.md). */
 #include <math.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ assay_status assay_runtime_profile_print(const assay_runtime_profile *profile, F
     return finish(&json, error);
 }
 
-/* ---- comparisons ---- */
+/* ---- Comparisons ---- */
 
 typedef struct labels {
     char **names; /* one for each profile, all different */
@@ -166,7 +166,8 @@ static bool is_taken(const assay_runtime_comparison *comparison, const labels *k
     return false;
 }
 
-/* The name; of a second profile of that name, "LSTM (2)". */
+/* The label of a profile: its name, with a number if an earlier profile has the same name, such as
+ * "LSTM (2)". The caller frees it. Returns NULL if there is no memory. */
 static char *label_of(const assay_runtime_comparison *comparison, const labels *known, size_t index)
 {
     const char *name = name_of(comparison, index);
@@ -185,7 +186,7 @@ static char *label_of(const assay_runtime_comparison *comparison, const labels *
     return label;
 }
 
-/* Labels make the keys of JSON objects, in which no key may stand twice. */
+/* Make the labels. They become keys of JSON objects, in which no key may occur twice. */
 static assay_status labels_make(labels *self, const assay_runtime_comparison *comparison,
                                 assay_error *error)
 {
@@ -211,8 +212,8 @@ static assay_reading reading_at(const assay_runtime_ratio *ratio, size_t offset)
     return reading;
 }
 
-/* {"LSTM_vs_MVAR": 3.45, ...} of the reading at `offset` of each ratio; or, with `reasons`, of
- * those that are missing, why. */
+/* Write the members of {"LSTM_vs_MVAR": 3.45, ...} for the reading at `offset` of each ratio. With
+ * `reasons`, write instead why readings are missing, for those that are. */
 static void print_pairs(assay__json *json, const assay_runtime_comparison *comparison,
                         const labels *known, size_t offset, bool reasons)
 {
@@ -231,8 +232,8 @@ static void print_pairs(assay__json *json, const assay_runtime_comparison *compa
     }
 }
 
-/* The writer keeps few reasons at a time, and pairs may be many: so the reasons are written here.
- */
+/* The JSON writer can keep only a few reasons for missing readings, and there may be many pairs. So
+ * this function writes the reasons itself. */
 static void print_ratios(assay__json *json, const char *key,
                          const assay_runtime_comparison *comparison, const labels *known,
                          size_t offset)

@@ -1,5 +1,5 @@
-/* Scaling runs of a model through its class: at each size the settings are changed, the model made
- * and given an example of its own, and its forward pass timed by assay_scaling_run(). */
+/* Scaling runs of a model. For each size, this file changes the settings and makes a model with an
+ * example of its own. assay_scaling_run() times its forward pass. */
 #include "assay/model_scaling.h"
 
 #include <math.h>
@@ -14,14 +14,14 @@ void assay_set_seed(assay_model_factory *factory, uint64_t seed)
     factory->seed = seed;
 }
 
-/* One run: which setting changes, and what changes with it. */
+/* One scaling run: the setting that changes, and the number of edges that may change with it. */
 typedef struct growing {
     const assay_model_factory *factory;
-    size_t option;     /* index into the class's */
-    size_t edges;      /* likewise, of "num-edges"; option_count: nothing follows */
+    size_t option;     /* index into the options of the class */
+    size_t edges;      /* likewise, of "num-edges"; option_count if it does not change */
     double avg_degree; /* num-edges over num-nodes */
     double *settings;
-    assay_error error; /* of the last instance that could not be made */
+    assay_error error; /* of the last instance that could not be made or run */
 } growing;
 
 static assay_status make(void *context, double size, void **instance)
@@ -66,7 +66,7 @@ static assay_status run_growing(growing *self, const double *sizes, size_t count
     subject.run = run;
     assay_status status = assay_scaling_run(&subject, sizes, count, options, error, scaling);
     if (status != ASSAY_OK && self->error.message[0] != '\0' && error != NULL)
-        *error = self->error; /* the model's own words say more */
+        *error = self->error; /* the model's own message says more */
     return status;
 }
 

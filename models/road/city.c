@@ -1,7 +1,8 @@
-/* Strongly connected by construction: of all the streets a grid with diagonals could have, a
- * spanning tree is built two-way first (Kruskal's, arterials preferred); every further street,
- * one-way or not, can only add ways. Streets are taken in a random order until the number of roads
- * is exact. */
+/* Makes up a city. The starting point is a grid of corners with all its possible streets and
+ * diagonals. The city first builds a spanning tree of two-way streets (Kruskal's algorithm,
+ * arterials first), so that every road can be reached from every other. Further streets, one-way or
+ * not, cannot change that. The city takes them in a random order until the number of roads is
+ * exact. */
 #include "models/road/city.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 enum { ARTERIAL_EVERY = 5 };
 
 static const double roads_a_corner =
-    2.9; /* a third of the corners' streets are missing or one-way */
+    2.9; /* fewer than all streets would give: some are missing or one-way */
 static const double block_m = 120, metres_a_degree = 111195; /* of latitude */
 static const assay__place origin = {8, 50};
 
@@ -23,8 +24,8 @@ static const double speed_kmh[] = {60, 50, 30};
 typedef struct street {
     int32_t from, to; /* corners */
     kind what;
-    double order; /* when it is built */
-    int roads;    /* 0: not built, 1: one-way, 2 */
+    double order; /* streets with a lower order are built first */
+    int roads;    /* 0: not built, 1: one-way, 2: two-way */
 } street;
 
 typedef struct plan {
@@ -43,7 +44,8 @@ static void release(plan *self)
     free(self->streets);
 }
 
-/* Seven digits, as files keep them: a saved city is the same city. */
+/* The place at these metres from the origin. It is rounded to seven digits, as in files, so that a
+ * city is the same after it was saved and loaded. */
 static assay__place place_at(double x_m, double y_m)
 {
     double squeeze = cos(origin.latitude * 3.14159265358979323846 / 180);
@@ -62,7 +64,7 @@ static void add_street(plan *self, int64_t from, int64_t to, kind what)
     };
 }
 
-/* Every street there could be. */
+/* Draw the corners, and every street that could be built. */
 static assay_status draw(plan *self, int64_t roads)
 {
     int64_t wanted = (int64_t)ceil((double)roads / roads_a_corner);
@@ -111,7 +113,9 @@ static int32_t root_of(plan *self, int32_t corner)
     return corner;
 }
 
-/* Decide which streets are built, and how; returns how many roads could not be placed. */
+/* Decide which streets are built: first the spanning tree, then others in their order. If there are
+ * still too few roads, one-way streets become two-way. Returns how many roads could not be placed.
+ */
 static int64_t build(plan *self, int64_t roads)
 {
     qsort(self->streets, (size_t)self->street_count, sizeof *self->streets, by_order);
@@ -143,7 +147,8 @@ static int64_t build(plan *self, int64_t roads)
 
 /* ---- The network ---- */
 
-/* The street's line from its first corner to its second; a fifth of the local ones are bent. */
+/* The line of a street from its first corner to its second; returns its number of points. One local
+ * street in five is bent. */
 static size_t line_of(plan *self, const street *s, assay__place points[3])
 {
     assay__place a = self->places[s->from], b = self->places[s->to];
@@ -183,8 +188,9 @@ static assay_status add_roads(assay__road_network *network, const street *s,
     return status;
 }
 
-/* Link every road into a corner with every road out of it. `start` and `end` are the roads'
- * corners, `out` (corners + 1) and `order` (roads) are room for the rows by starting corner. */
+/* Link every road that ends at a corner with every road that starts there. `start` and `end`
+ * (roads) are the roads' corners. `out` (corners + 1; zero) and `order` (roads) are scratch for the
+ * roads sorted by their starting corner. */
 static assay_status link_roads(assay__road_network *network, int64_t corners, const int32_t *start,
                                const int32_t *end, int32_t *out, int32_t *order, assay_error *error)
 {

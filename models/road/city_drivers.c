@@ -1,6 +1,7 @@
-/* Drivers by A* (Hart, Nilsson and Raphael 1968) on roads. The straight line to the destination at
- * the network's highest speed never overestimates, because every stretch factor is at least 1, so
- * the route is the driver's fastest. */
+/* Makes up drives with the A* search (Hart, Nilsson and Raphael 1968), in which the nodes are
+ * roads. The search estimates the remaining time by the straight line to the destination at the
+ * network's highest speed. As every stretch factor is at least 1, this never overestimates, and the
+ * route found is the driver's fastest. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,10 +22,10 @@ typedef struct entry {
 typedef struct driver {
     const assay__road_network *network;
     double top_speed_mps;
-    uint64_t taste;            /* makes his stretch factors */
+    uint64_t taste;            /* seed of the driver's stretch factors */
     double *cost_s;            /* (roads) to the end of the road */
     int32_t *came_from;        /* (roads) */
-    uint32_t *opened, *closed; /* (roads) the trip's number */
+    uint32_t *opened, *closed; /* (roads) number of the last trip that opened, closed it */
     uint32_t trip;
     entry *heap;
     int64_t heap_count, heap_capacity;
@@ -62,7 +63,8 @@ static assay_status prepare(driver *self, const assay__road_network *network)
 
 /* ---- The heap ---- */
 
-/* Equal estimates: the lower road first, so that routes do not depend on the heap's ways. */
+/* Among equal estimates the lower road comes first, so that routes do not depend on the order of
+ * the heap. */
 static bool before(entry a, entry b)
 {
     return a.estimate_s != b.estimate_s ? a.estimate_s < b.estimate_s : a.road < b.road;
@@ -116,7 +118,7 @@ static double at_best_s(const driver *self, int32_t from, int32_t to)
     const assay__road_network *network = self->network;
     double x = (double)network->end_x[from] - (double)network->end_x[to];
     double y = (double)network->end_y[from] - (double)network->end_y[to];
-    /* The plane is off by up to a thousandth. */
+    /* 0.99, because distances on the plane are wrong by up to a thousandth. */
     return 0.99 * sqrt(x * x + y * y) / self->top_speed_mps;
 }
 
@@ -133,7 +135,7 @@ static void consider(driver *self, int32_t from, int32_t to, int32_t destination
     push(self, (entry){cost + at_best_s(self, to, destination), to});
 }
 
-/* The route into self->route; its length, 0 if there is none. */
+/* Write the fastest route to self->route and return its length, or 0 if there is none. */
 static int64_t find_route(driver *self, int32_t origin, int32_t destination)
 {
     const assay__road_network *network = self->network;

@@ -1,6 +1,8 @@
-/* Places become points of the unit sphere once; the chord between two of them gives the great
- * circle without a sine for every pair, and orders pairs as the circle does, so that Hausdorff's
- * distance needs one arcsine in all. Warping keeps one row of its table. */
+/* Measures of the similarity of trajectories. To compare two lines, each place is first converted
+ * to a point of the unit sphere. The chord between two points gives their great-circle distance
+ * without sines and cosines for every pair. A longer chord means a longer distance, so the
+ * Hausdorff distance needs only one arcsine in all. Dynamic time warping keeps one row of its
+ * table. */
 #include "models/road/evaluate.h"
 
 #include <math.h>
@@ -63,7 +65,7 @@ double assay__jensen_shannon(int64_t bins, const double *p, const double *q)
     return fmax(divergence, 0);
 }
 
-/* Counts in `histogram`; returns how many were counted. */
+/* Count the values in `histogram`. Returns how many values were counted. */
 static int64_t fill_histogram(int64_t count, const double *values, double largest,
                               double histogram[ASSAY__DIVERGENCE_BINS])
 {
@@ -122,7 +124,7 @@ static double squared(point a, point b)
     return x * x + y * y + z * z;
 }
 
-/* From the squared distance of points to the distance of places. */
+/* The distance of two places, from the squared distance of their points. */
 static double distance_of(assay__line_metric metric, double square)
 {
     double chord = sqrt(square);
@@ -130,7 +132,8 @@ static double distance_of(assay__line_metric metric, double square)
                                    : 2 * ASSAY__EARTH_RADIUS_M / 1000 * asin(fmin(0.5 * chord, 1));
 }
 
-/* Points of a and, behind them, of b, with `extra` doubles behind both; free the result. */
+/* Allocate an array with the points of a, then those of b, then room for `extra` doubles. The
+ * caller frees it. Returns NULL if there is no memory. */
 static point *points_of(assay__line_metric metric, int64_t count_a, const assay__place *a,
                         int64_t count_b, const assay__place *b, int64_t extra)
 {
@@ -173,7 +176,7 @@ assay_status assay__warping(assay__line_metric metric, int64_t count_a, const as
     if (points == NULL)
         return ASSAY_E_MEMORY;
     const point *others = points + count_a;
-    double *row = (double *)(void *)(points + count_a + count_b); /* row[j]: ending at b's j-th */
+    double *row = (double *)(void *)(points + count_a + count_b); /* row[j]: up to point j of b */
     for (int64_t j = 0; j <= count_b; j++)
         row[j] = j == 0 ? 0 : INFINITY;
     for (int64_t i = 0; i < count_a; i++) {
@@ -276,7 +279,7 @@ static assay_status pair_up(const assay__road_network *network, const assay__tra
         }
     }
     free(a);
-    evaluation->hausdorff_km = hausdorff / (double)evaluation->pairs; /* NaN of none */
+    evaluation->hausdorff_km = hausdorff / (double)evaluation->pairs; /* NaN if there are none */
     evaluation->warping_km = warping / (double)evaluation->pairs;
     return status;
 }

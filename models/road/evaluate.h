@@ -1,7 +1,7 @@
 /* Measures of the similarity of generated and real trajectories. This file computes numbers only;
  * studies decide what to compare.
  *
- * A trajectory is represented by the midpoints of its roads, and distances are those along great
+ * A trajectory is represented by the midpoints of its roads, and distances are measured along great
  * circles (road/geometry.h). */
 #ifndef ASSAY_MODELS_ROAD_EVALUATE_H
 #define ASSAY_MODELS_ROAD_EVALUATE_H
@@ -11,12 +11,12 @@
 
 /* ---- One trajectory ---- */
 
-/* Sum of the distances between neighbouring midpoints; 0 for a single road. */
+/* The sum of the distances between neighbouring midpoints; 0 for a single road. */
 double assay__trajectory_distance_km(const assay__road_network *network,
                                      const assay__trajectories *trajectories, int64_t index);
-/* From entering the first road to entering the last. */
+/* The time from entering the first road to entering the last. */
 double assay__trajectory_duration_minutes(const assay__trajectories *trajectories, int64_t index);
-/* Radius of gyration: root of the mean squared distance of the middles from their mean place
+/* The radius of gyration: the root of the mean squared distance of the midpoints from their mean
  * (Gonzalez, Hidalgo and Barabasi 2008, "Understanding individual human mobility patterns"). */
 double assay__trajectory_radius_km(const assay__road_network *network,
                                    const assay__trajectories *trajectories, int64_t index);
@@ -25,8 +25,9 @@ double assay__trajectory_radius_km(const assay__road_network *network,
 
 enum { ASSAY__DIVERGENCE_BINS = 100 };
 
-/* Jensen-Shannon divergence of two histograms, natural logarithm: 0 (equal) to log 2 (apart). The
- * square of SciPy's jensenshannon. Counts need not add up to 1, but to more than 0. */
+/* The Jensen-Shannon divergence of two histograms, with the natural logarithm. It is 0 for equal
+ * histograms and log 2 for histograms without a common bin. SciPy's jensenshannon is its root. The
+ * counts need not add up to 1, but their sum must be larger than 0. */
 double assay__jensen_shannon(int64_t bins, const double *p, const double *q);
 
 /* The divergence of two samples. The histograms have 99 equal bins from 0 to the largest value of
@@ -41,7 +42,7 @@ ASSAY_MUST_USE assay_status assay__sample_divergence(int64_t real_count, const d
 
 typedef enum assay__line_metric {
     ASSAY__GREAT_CIRCLE_KM,
-    ASSAY__EUCLID /* of the coordinates as they are */
+    ASSAY__EUCLID /* longitude and latitude as coordinates of a plane */
 } assay__line_metric;
 
 /* Hausdorff distance: the largest distance from a point of one line to the nearest point of the
@@ -63,7 +64,7 @@ typedef struct assay__road_evaluation {
     double distance_real_mean_km, distance_generated_mean_km;
     double duration_real_mean_minutes, duration_generated_mean_minutes;
     double radius_real_mean_km, radius_generated_mean_km;
-    double hausdorff_km, warping_km; /* means over the pairs; NaN without any */
+    double hausdorff_km, warping_km; /* means over the pairs; NaN if there are none */
     int64_t pairs;
 } assay__road_evaluation;
 

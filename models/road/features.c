@@ -1,3 +1,4 @@
+/* Computes the features of choices, and lays out trajectories as batches of choices. */
 #include "models/road/features.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ void assay__road_moving_features(const assay__road_network *network, int32_t fro
     float before = sqrtf(ahead_x * ahead_x + ahead_y * ahead_y);
     float after = sqrtf(left_x * left_x + left_y * left_y);
     float progress = (before - after) / (float)network->length_m[to];
-    features[0] = (float)log(1 + (double)(after / 1000)); /* a third of the time of log1pf() */
+    features[0] = (float)log(1 + (double)(after / 1000)); /* three times as fast as log1pf() */
     features[1] = fminf(fmaxf(progress, -2), 2);
     features[2] = before > 0 ? (heading_x[to] * ahead_x + heading_y[to] * ahead_y) / before : 0;
     features[3] = heading_x[from] * heading_x[to] + heading_y[from] * heading_y[to];
@@ -71,7 +72,8 @@ assay_status assay__road_batch_reserve(assay__road_batch *batch, int64_t traject
     return ASSAY_OK;
 }
 
-/* The candidates of driving from `from`, if `to` is among them. */
+/* Append the successors of `from` as candidates, with target 1 for `to`. If `to` is not a
+ * successor, append nothing. */
 static void add_choice(assay__road_batch *batch, const assay__road_network *network, int32_t from,
                        int32_t to, int32_t destination)
 {

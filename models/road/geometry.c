@@ -1,6 +1,5 @@
-/* The haversine formula as Sinnott gave it ("Virtues of the haversine", Sky and Telescope 68,
- * 1984).
- */
+/* Distances on the earth, by the haversine formula as Sinnott gave it ("Virtues of the haversine",
+ * Sky and Telescope 68, 1984), and a projection onto a plane. */
 #include "models/road/geometry.h"
 
 #include <math.h>

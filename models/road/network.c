@@ -1,5 +1,6 @@
-/* Growing arrays while roads are added; then compressed sparse rows, made by a counting sort of the
- * links by origin followed by a sort within each (short) row. */
+/* Builds a road network. While roads and links are added, they are kept in growing arrays. Then a
+ * counting sort of the links by origin, followed by a sort within each (short) row, makes them
+ * compressed sparse rows. */
 #include "models/road/network.h"
 
 #include <math.h>
@@ -71,7 +72,7 @@ static bool grow_links(assay__road_network *network)
 
 /* ---- Ids ---- */
 
-/* The finaliser of splitmix64: neighbouring ids land far apart. */
+/* The finaliser of splitmix64, a hash function that puts neighbouring ids far apart. */
 static uint64_t mix(uint64_t value)
 {
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -79,7 +80,7 @@ static uint64_t mix(uint64_t value)
     return value ^ (value >> 31);
 }
 
-/* The slot that holds `id`, or the empty one where it belongs. */
+/* The slot that holds `id`, or the empty slot where it belongs. */
 static int64_t slot_of(const assay__road_network *network, int64_t id)
 {
     uint64_t mask = (uint64_t)network->slot_count - 1;
@@ -137,7 +138,8 @@ static assay_status check_road(const assay__road *road, assay_error *error)
     return ASSAY_OK;
 }
 
-/* The centroid of a line: the mean of its pieces' middles, weighted by their lengths. */
+/* The centroid of a line: the mean of the midpoints of its pieces, weighted by their lengths. The
+ * length of the line goes to *length_m. */
 static assay__place middle_of(const assay__road *road, double *length_m)
 {
     assay__place sum = {0, 0};
@@ -211,7 +213,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Rows from the links; the rows are compacted in place as duplicates fall out. */
+/* Make the rows from the links. Duplicates are removed, and the rows are compacted in place. */
 static void build_rows(assay__road_network *network)
 {
     int64_t roads = network->roads, *first = network->first;

@@ -1,5 +1,6 @@
-/* LibCity's atomic files .geo and .rel: CSV with a header, columns found by name, others ignored.
- * Coordinates are GeoJSON arrays, longitude first, in one quoted field. */
+/* Reads and writes LibCity's .geo and .rel files. They are CSV with a header; columns are found by
+ * name, and unknown columns are ignored. Coordinates are GeoJSON arrays, longitude first, in one
+ * quoted field. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* A JSON number at `at`: where it ends, NULL if there is none. */
+/* Read the JSON number at `at`. Returns where it ends, or NULL if there is no number. */
 static const char *take_number(const char *at, locale_t c_locale, double *value)
 {
     size_t length = strspn(at, "0123456789+-.eE"); /* no "nan", no "0x10" */
@@ -38,7 +39,8 @@ static const char *take_number(const char *at, locale_t c_locale, double *value)
     return length > 0 && end == at + length && isfinite(*value) ? end : NULL;
 }
 
-/* "[102.5, 0.25]", a third number (the height) allowed and dropped. */
+/* Read a place such as "[102.5, 0.25]". A third number, the height, is allowed and ignored. Returns
+ * where the place ends, or NULL if there is none. */
 static const char *take_place(const char *at, locale_t c_locale, assay__place *place)
 {
     double value[3];
@@ -59,7 +61,7 @@ static const char *take_place(const char *at, locale_t c_locale, assay__place *p
     return at + 1;
 }
 
-/* A place, or an array of places, filling the whole field. */
+/* Read the coordinates of a road, a place or an array of places, which must fill the field. */
 static assay_status take_line(geo_reader *self, bool is_point, assay_error *error)
 {
     const char *at = skip_blanks(self->table.field[self->coordinates]);
@@ -89,7 +91,7 @@ static assay_status take_line(geo_reader *self, bool is_point, assay_error *erro
     return ASSAY_OK;
 }
 
-/* A number that may be missing (empty, or no such column): 0 then. */
+/* Read a number. It is 0 if the field is empty or the file has no such column. */
 static assay_status take_property(const geo_reader *self, int column, assay_error *error,
                                   double *value)
 {

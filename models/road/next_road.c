@@ -1,7 +1,8 @@
-/* The first layer of the scorer sees a concatenation; its product with the weights is the sum of
- * four products, of which the state's is the same for all candidates of a position and the
- * destination's for all positions of a trajectory. So each is computed once and added where it is
- * needed, forward and backward, and nothing is concatenated. */
+/* The passes of the next-road model. The input of the scorer's first layer is a concatenation of
+ * state, successor, destination and features. Its product with the weights is the sum of four
+ * products. The state's product is the same for all candidates of a position, and the destination's
+ * for all positions of a trajectory. So each is computed once and added where it is needed, both
+ * forward and backward, and nothing is concatenated. */
 #include "models/road/next_road.h"
 
 #include <math.h>
@@ -46,7 +47,8 @@ static void declare(assay__next_road *model)
     at->out = assay__parameters_add(p, 2, (int64_t[]){1, s->scorer}, "score.2.weight");
 }
 
-/* PyTorch's bounds for GRU and Linear; embeddings small, so that the features lead at first. */
+/* Draw the weights within PyTorch's bounds for GRU and Linear. Embeddings start small, so that the
+ * features dominate at first. The bounds are in the order in which the parameters are declared. */
 static void draw(assay__next_road *model, uint64_t seed)
 {
     const assay__next_road_shape *s = &model->shape;
@@ -104,7 +106,7 @@ assay_status assay__next_road_update(assay__next_road *model, double learning_ra
     return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate, NULL);
 }
 
-/* ---- Room ---- */
+/* ---- Memory ---- */
 
 typedef struct need {
     int64_t count;
@@ -163,7 +165,7 @@ static assay_status reserve_backward(assay__next_road *model, const assay__road_
 
 /* ---- Embeddings ---- */
 
-/* to (count, width) = rows `index` of table; zeros for -1 */
+/* Row i of to (count, width) = row index[i] of the table, or zeros if index[i] is -1. */
 static void look_up(int64_t count, int64_t width, const int32_t *index, const float *table,
                     float *to)
 {
@@ -206,7 +208,7 @@ static void drive(assay__next_road *model, const assay__road_batch *batch)
     }
 }
 
-/* Probabilities of count logits / temperature. */
+/* The probabilities of the logits divided by the temperature. The two arrays may be the same. */
 static void soften(int64_t count, const float *logits, double temperature, float *probability)
 {
     double largest = (double)assay__largest(count, logits) / temperature, sum = 0;
@@ -285,7 +287,7 @@ static void drive_backward(assay__next_road *model, const assay__road_batch *bat
                        gradient(model, model->at.road));
 }
 
-/* From model->act.dlogits to all gradients. */
+/* Compute all gradients from model->act.dlogits. */
 static void backward(assay__next_road *model, const assay__road_batch *batch)
 {
     const assay__next_road_shape *s = &model->shape;
@@ -304,7 +306,7 @@ static void backward(assay__next_road *model, const assay__road_batch *batch)
     const struct {
         int64_t rows, width;
         const float *slope, *input; /* (rows, scorer), (rows, width) */
-        float *dinput;              /* (rows, width); NULL: data */
+        float *dinput;              /* (rows, width); NULL for data, which need none */
     } parts[] = {{P, s->hidden, act->dcontext, act->state + B * s->hidden, act->dstate},
                  {C, E, act->dhidden, act->choice, act->dchoice},
                  {B, E, act->dgoal_score, act->goal, act->dgoal},
@@ -341,7 +343,7 @@ static double log_of(float probability)
     return log(fmax((double)probability, 1e-30));
 }
 
-/* One position: the part of the loss that is cross-entropy, weighted; dlogits overwritten. */
+/* The cross-entropy of one position, times `weight`. dlogits is overwritten. */
 static double learn_targets(int64_t count, const float *targets, const float *probability,
                             double weight, float *dlogits)
 {
@@ -355,8 +357,8 @@ static double learn_targets(int64_t count, const float *targets, const float *pr
     return weight * loss;
 }
 
-/* One position: temperature^2 KL(teacher || student), weighted; dlogits added to. `softened`
- * (count) and the student's logits are overwritten. */
+/* temperature^2 KL(teacher || student) of one position, times `weight`. Its gradient is added to
+ * dlogits. `softened` (count) and the student's logits are overwritten with probabilities. */
 static double learn_teacher(int64_t count, const float *teacher_logits, double temperature,
                             double weight, float *softened, float *logits, float *dlogits)
 {

@@ -1,23 +1,26 @@
-/* Which road next? A model of drivers: from the roads driven so far and the destination, a
- * probability for each successor of the current road. Trained on trajectories.
+/* A model that predicts which road a driver takes next. From the roads driven so far and the
+ * destination it computes a probability for each successor of the current road. It is trained on
+ * trajectories.
  *
  *     h_t     = GRU(E[road_t], h_{t-1})                                the way so far
  *     score_c = v . relu(W [h_t ; E[c] ; D[destination] ; features_c] + b)   of successor c
  *     p       = softmax of the scores over the successors of road_t
  *
- * with features as road/features.h defines them. Only successors are scored, so the cost of a step
- * does not depend on the size of the network. Parameters under the names of a PyTorch module made
- * of nn.Embedding, nn.GRU and nn.Sequential(Linear, ReLU, Linear without bias):
+ * where road/features.h defines the features. Only successors are scored, so the cost of a step
+ * does not depend on the size of the network. The parameters have the names of a PyTorch module
+ * made of nn.Embedding, nn.GRU and nn.Sequential(Linear, ReLU, Linear without bias):
  *
  *   road_embedding.weight         (roads, embedding)             E
  *   destination_embedding.weight  (roads, embedding)             D
  *   gru.weight_ih_l0              (3 hidden, embedding)
  *   gru.weight_hh_l0              (3 hidden, hidden)
  *   gru.bias_ih_l0, bias_hh_l0    (3 hidden)
- *   score.0.weight                (scorer, hidden + 2 embedding + 6)    columns h, E[c], D,
- * features score.0.bias                  (scorer) score.2.weight                (1, scorer) v
+ *   score.0.weight                (scorer, hidden + 2 embedding + 6)
+ *                                 with the columns h, E[c], D[destination], features
+ *   score.0.bias                  (scorer)
+ *   score.2.weight                (1, scorer)                    v
  *
- * The same idea, larger, is HOSER (Cao et al. 2025, "Holistic semantic representation for
+ * HOSER is a larger model of the same kind (Cao et al. 2025, "Holistic semantic representation for
  * navigational trajectory generation"). */
 #ifndef ASSAY_MODELS_ROAD_NEXT_ROAD_H
 #define ASSAY_MODELS_ROAD_NEXT_ROAD_H
@@ -31,7 +34,8 @@ typedef struct assay__next_road_shape {
     int64_t roads, embedding, hidden, scorer;
 } assay__next_road_shape;
 
-/* "vanilla": 32, 64, 64; "distilled": 16, 32, 32, the small one a large one teaches. */
+/* Two ready-made sizes (embedding, hidden, scorer): "vanilla" has 32, 64 and 64; "distilled" has
+ * 16, 32 and 32 and is meant to be trained by a larger teacher. */
 typedef enum assay__next_road_size {
     ASSAY__NEXT_ROAD_VANILLA,
     ASSAY__NEXT_ROAD_DISTILLED
@@ -39,28 +43,29 @@ typedef enum assay__next_road_size {
 
 assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int64_t roads);
 
-/* Columns of score.0.weight. */
+/* The number of columns of score.0.weight. */
 int64_t assay__next_road_score_columns(const assay__next_road_shape *shape);
 
-/* Where each parameter is. */
+/* The index of each parameter. */
 typedef struct assay__next_road_weights {
     size_t road, destination, input, recurrent, input_bias, recurrent_bias, score, score_bias, out;
 } assay__next_road_weights;
 
-/* What passes keep: rows by position (P), candidate (C), trajectory (B). */
+/* The arrays of a pass. There is a row for each position (P), candidate (C) or trajectory (B). gi
+ * and gh are the GRU's products with its input and with its previous state. */
 typedef struct assay__next_road_activations {
     float *driven;      /* (P, embedding) */
-    float *gates;       /* (P, 3 hidden); before the step, gi */
+    float *gates;       /* (P, 3 hidden); gi until the step computes the gates in its place */
     float *recurrent;   /* (P, 3 hidden) gh */
     float *state;       /* (P + B, hidden): h_{-1} = 0, then h_t */
     float *context;     /* (P, scorer) */
     float *choice;      /* (C, embedding) */
     float *goal;        /* (B, embedding) */
     float *goal_score;  /* (B, scorer) */
-    float *hidden;      /* (C, scorer) of the scorer, after relu */
+    float *hidden;      /* (C, scorer) first layer of the scorer, after relu */
     float *logits;      /* (C) */
     float *probability; /* (C) */
-    float *dlogits;     /* (C) this and the following: gradients */
+    float *dlogits;     /* (C) from here on: gradients */
     float *dhidden, *dcontext, *dgoal_score, *dgoal, *dchoice, *dstate, *dgi, *dgh, *ddriven;
     float *carry; /* (B, hidden) */
 } assay__next_road_activations;
@@ -74,36 +79,40 @@ typedef struct assay__next_road {
     assay__next_road_activations act;
 } assay__next_road;
 
-/* Weights drawn from `seed`. ASSAY_E_ARGUMENT for a size below 1. */
+/* Make a model with weights drawn from `seed`; assay__next_road_free() frees it. ASSAY_E_ARGUMENT
+ * if a size is below 1 or there are too many roads; ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status assay__next_road_new(const assay__next_road_shape *shape, uint64_t seed,
                                                  assay_error *error, assay__next_road **model);
 void assay__next_road_free(assay__next_road *model);
 
-/* logits and probability of each candidate of the batch, in model->act. Roads of the batch must be
- * below shape.roads. ASSAY_E_MEMORY is the only failure. */
+/* Compute the logit and the probability of each candidate of the batch, in model->act. The roads of
+ * the batch must be below shape.roads. The only failure is ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status assay__next_road_forward(assay__next_road *model,
                                                      const assay__road_batch *batch);
 
-/* forward, the mean over decisions of the cross-entropy - sum target log probability, and its
- * gradient in the parameters (overwritten). ASSAY_E_DATA if the batch has no decision. */
+/* Run a forward pass and compute the loss and its gradient by the parameters, which is overwritten.
+ * The loss is the mean over decisions of the cross-entropy, - sum of target x log probability.
+ * ASSAY_E_DATA if the batch has no decision; ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status assay__next_road_gradient(assay__next_road *model,
                                                       const assay__road_batch *batch, double *loss);
 
-/* The same for a student: the mean over decisions of
- *     (1 - share) cross-entropy with the targets
- *     + share temperature^2 KL(teacher's probabilities || student's), both of logits / temperature
- * (Hinton, Vinyals and Dean 2015, "Distilling the knowledge in a neural network"). Teacher and
- * student know the same roads; the teacher's parameters stay as they are. ASSAY_E_ARGUMENT unless
- * 0 <= share <= 1 and temperature > 0. */
+/* The same for a student that learns from a teacher. The loss is the mean over decisions of
+ *     (1 - share) x cross-entropy with the targets
+ *     + share x temperature^2 x KL(teacher's probabilities || student's probabilities)
+ * where both probabilities are those of logits / temperature (Hinton, Vinyals and Dean 2015,
+ * "Distilling the knowledge in a neural network"). The teacher's parameters do not change. The
+ * call overwrites the student's logits and the teacher's probabilities in `act`. ASSAY_E_ARGUMENT
+ * unless 0 <= share <= 1, temperature > 0, and teacher and student have the same number of roads.
+ */
 ASSAY_MUST_USE assay_status assay__next_road_distill(assay__next_road *student,
                                                      assay__next_road *teacher,
                                                      const assay__road_batch *batch, double share,
                                                      double temperature, double *loss);
 
-/* One step of Adam by the gradients that stand there. */
+/* Make one step of Adam with the present gradients. */
 ASSAY_MUST_USE assay_status assay__next_road_update(assay__next_road *model, double learning_rate);
 
-/* The class "next_road", and the model in what its create() made. */
+/* The model class "next_road", and the model in a state that its create() made. */
 extern const assay_model_class assay__next_road_class;
 assay__next_road *assay__next_road_of(void *state);
 

@@ -1,5 +1,5 @@
-/* next_road as a model class. Its inputs are rectangles padded with -1, as PyTorch would take them;
- * inside, candidates lie one after the other without gaps (road/features.h). */
+/* next_road as a model class. Its inputs are rectangular tensors padded with -1, as PyTorch would
+ * take them. This file checks them and packs the candidates without gaps (road/features.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ typedef struct state {
     float *output; /* (batch, time, choices), of model->memory */
     int64_t example_batch, example_time;
     assay__memory *example;
-    void *example_data[INPUTS + 1]; /* the last: the target */
+    void *example_data[INPUTS + 1]; /* the last is the target */
 } state;
 
 assay__next_road *assay__next_road_of(void *of)
@@ -107,7 +107,7 @@ static const assay_model_parameter *parameters(void *of, size_t *count)
     return assay__parameters_list(&((state *)of)->model->parameters, count);
 }
 
-/* ---- From rectangles to a batch ---- */
+/* ---- From padded tensors to a batch ---- */
 
 static assay_status check_shapes(const assay_tensor *inputs, const assay_tensor *target,
                                  assay_error *error)
@@ -135,7 +135,7 @@ static assay_status check_shapes(const assay_tensor *inputs, const assay_tensor 
     return ASSAY_OK;
 }
 
-/* Every index below `roads`; -1 allowed if `padded`. */
+/* Check that every index is below `roads`. If `padded`, -1 is allowed. */
 static assay_status check_roads(const assay_tensor *tensor, const char *name, int64_t roads,
                                 bool padded, assay_error *error)
 {
@@ -176,7 +176,7 @@ static assay_status check_inputs(const state *self, const assay_tensor *inputs,
     return ASSAY_OK;
 }
 
-/* Candidates and features of one position, and its share of the targets if there are any. */
+/* Append the candidates of one position, with their features and, unless NULL, their targets. */
 static void take_position(assay__road_batch *batch, int64_t K, const int64_t *choices,
                           const float *features, const float *targets)
 {
@@ -309,7 +309,7 @@ static assay_status reserve_example(state *self, int64_t K)
     return ASSAY_OK;
 }
 
-/* Position t of trajectory b into the rectangles, batch-major. */
+/* Write position t of trajectory b to the padded tensors, which are batch-major. */
 static void put_position(state *self, const assay__road_batch *batch, int64_t b, int64_t t,
                          int64_t K)
 {

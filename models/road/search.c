@@ -1,6 +1,7 @@
-/* Routes are kept as a tree of (road, parent), which a route is read from backwards when it is
- * told; that a road was expanded, or entered in this step, is a number at the road that is compared
- * with the search's or the step's, so that nothing has to be cleared between searches. */
+/* Greedy and beam search. All routes of a search form a tree of nodes (road, parent); the final
+ * route is read from it backwards. For each road the searcher stores the number of the last search
+ * that expanded it and of the last step that entered it. Comparing them with the present numbers
+ * tells whether that happened in this search or step, so nothing has to be cleared in between. */
 #include "models/road/search.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ const char *assay__route_outcome_name(assay__route_outcome outcome)
 
 /* ---- Steps ---- */
 
-/* The successors of all routes and their features; how many of them may be entered. */
+/* Gather the successors of all routes and their features. Returns how many of the successors may be
+ * entered. */
 static int64_t gather(assay__road_searcher *self, int32_t destination)
 {
     const assay__road_network *network = self->network;
@@ -44,7 +46,7 @@ static int64_t gather(assay__road_searcher *self, int32_t destination)
     return open;
 }
 
-/* log of the sum of exp over logits (count > 0) */
+/* The logarithm of the sum of exp(logit) over the logits (count > 0). */
 static double log_sum(int64_t count, const float *logits)
 {
     double largest = (double)assay__largest(count, logits), sum = 0;
@@ -53,7 +55,9 @@ static double log_sum(int64_t count, const float *logits)
     return largest + log(sum);
 }
 
-/* The continuations that may be entered, each road once; a worse double gets -infinity. */
+/* List the continuations that may be entered. If two lead to the same road, the worse one is left
+ * out, or gets the log-probability -infinity if it was listed already. Returns the length of the
+ * list. */
 static int64_t list_options(assay__road_searcher *self)
 {
     int64_t count = 0;
@@ -82,7 +86,7 @@ static int64_t list_options(assay__road_searcher *self)
     return count;
 }
 
-/* The best `width` options become the beam, best first, and nodes of the tree. */
+/* Make the best `width` options the new beam, best first, and add them to the tree. */
 static void keep_best(assay__road_searcher *self, int64_t option_count, int64_t width)
 {
     int64_t kept = 0;
@@ -248,7 +252,7 @@ typedef struct many {
     int64_t count, width;
     assay__road_take take;
     void *context;
-    _Atomic int64_t next; /* the pair to take: searches differ in length */
+    _Atomic int64_t next; /* the next pair; shared, as searches differ in length */
     atomic_int failed;
     assay_error *error;
 } many;

@@ -1,7 +1,8 @@
-/* What depends on a road alone is computed once for all roads: its input to the recurrent unit, and
- * its part in the first layer of the scorer. The destination's part is computed once a search. What
- * is left of a forward pass is one product, of the routes' states with W_hh and the scorer's
- * columns for the state side by side, and a short loop over the successors. */
+/* Tables and forward pass of a searcher. The values that depend on a road alone are computed once
+ * for all roads: its input to the recurrent unit, and its part in the first layer of the scorer.
+ * The destination's part is computed once per search. A forward pass then needs only one product
+ * and a short loop over the successors. The product multiplies the states of the routes by W_hh and
+ * by the scorer's columns for the state, side by side. */
 #include "models/road/searcher.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
 
-enum { LINE_FLOATS = 16 /* of a cache line */ };
+enum { LINE_FLOATS = 16 /* in a cache line */ };
 
 /* ---- Set-up ---- */
 
@@ -51,7 +52,7 @@ static assay_status take_memory(assay__road_searcher *self)
         {roads, sizeof(uint32_t), &self->seen},
         {1 + steps, sizeof(int32_t), &self->route},
     };
-    enum { TABLES = 5 }; /* of the weights: a twin has them from the first */
+    enum { TABLES = 5 }; /* the first five are tables, which a twin shares */
     for (size_t i = self->first_of_twins != NULL ? TABLES : 0; i < sizeof needs / sizeof *needs;
          i++) {
         assay_status status = assay__memory_resize(self->memory, ASSAY__WORKSPACE, needs[i].count,
@@ -139,7 +140,7 @@ assay_status assay__road_searcher_new(const assay__road_network *network,
     self->network = network;
     self->model = model;
     self->max_width = max_width;
-    /* No road is entered twice. */
+    /* No road is entered twice, so more steps than roads are never needed. */
     self->max_steps = max_steps < network->roads ? max_steps : network->roads;
     assay_status status = take_memory(self);
     if (status != ASSAY_OK) {
@@ -253,7 +254,7 @@ void assay__road_searcher_aim(assay__road_searcher *self, int32_t destination)
                   weight(self, at->destination) + destination * s->embedding, 0, self->goal_score);
 }
 
-/* Rows of tables far larger than the cache, asked for before they are needed. */
+/* Prefetch a row of a table that is far larger than the cache. */
 static void fetch(const float *row, int64_t count)
 {
     for (int64_t i = 0; i < count; i += LINE_FLOATS)

@@ -1,22 +1,22 @@
-/* What a searcher holds, for the files that make it: searcher.c, its tables and the forward pass;
- * search.c, the search; and engines, which do the forward pass elsewhere. */
+/* The content of a searcher, for the files that implement it: searcher.c has the tables and the
+ * forward pass, search.c the search. Engines, which run the forward pass elsewhere, read it too. */
 #ifndef ASSAY_MODELS_ROAD_SEARCHER_H
 #define ASSAY_MODELS_ROAD_SEARCHER_H
 
 #include "models/kernel/memory.h"
 #include "models/road/search.h"
 
-/* A route of the beam: its last road, and the node of the tree that stands for it. */
+/* A route of the beam, or a continuation of one: its last road, and its node in the tree. */
 typedef struct assay__route_held {
     int32_t road;
     int32_t node;
-    int32_t parent; /* of a continuation, its route's place in the beam */
+    int32_t parent; /* index of the route that it continues in the previous beam */
     double log_probability;
 } assay__route_held;
 
 typedef struct assay__route_node {
     int32_t road;
-    int32_t parent; /* -1: the origin */
+    int32_t parent; /* a node; -1 for the origin */
 } assay__route_node;
 
 struct assay__road_searcher {
@@ -25,53 +25,55 @@ struct assay__road_searcher {
     int64_t max_width, max_steps;
     assay__road_search_hook hook;
     assay__memory *memory;
-    const assay__road_searcher *first_of_twins; /* whose tables of the weights it uses; or NULL */
+    /* The searcher that owns the tables of the weights; NULL if this searcher owns them. */
+    const assay__road_searcher *first_of_twins;
     assay__road_engine engine;
-    void *elsewhere;  /* the engine's; NULL: forward passes run here */
-    uint64_t version; /* of the tables: how often they were made */
+    void *elsewhere;  /* the state that engine.open() made; NULL: forward passes run here */
+    uint64_t version; /* how often refresh() has computed the tables */
 
-    /* Of the weights. H = hidden, S = scorer. */
+    /* Tables that are computed from the weights. H = hidden, S = scorer. */
     float *road_input;   /* (roads, 3 H) W_ih E[road] + b_ih */
-    float *road_score;   /* (roads, S) the road's embedding and unmoving features, and the bias */
+    float *road_score;   /* (roads, S) from the road's embedding, last two features, and bias */
     float *product;      /* (H, 3 H + S) W_hh and the scorer's columns for the state, transposed */
     float *product_bias; /* (3 H + S) b_hh and zeros */
     float *feature_weight; /* (ASSAY__ROAD_MOVING_FEATURES, S) */
-    float *goal_score;     /* (S) of this search */
+    float *goal_score;     /* (S) the destination's part, for this search */
 
-    /* Of the routes held; W = max_width. */
+    /* The present routes. W = max_width. */
     float *state[2];         /* (W, H) before and after a step */
-    float *reached[2];       /* (W, 3 H + S) the product of the state */
+    float *reached[2];       /* (W, 3 H + S) state times `product`, plus bias */
     float *gates;            /* (3 H) */
     assay__route_held *beam; /* (W) best first */
     int64_t beam_count;
 
-    /* Of the candidates of a step; X = W x the most successors of a road. */
+    /* The candidates of a step. X = W x the largest number of successors of a road. */
     int32_t *choice;            /* (X) roads */
-    int64_t *first;             /* (W + 1) */
+    int64_t *first;             /* (W + 1) where the candidates of each route begin */
     float *features;            /* (X, ASSAY__ROAD_MOVING_FEATURES) */
     float *logits;              /* (X) */
     assay__route_held *options; /* (X) continuations, in the order of routes and roads */
 
     assay__route_node *nodes; /* (1 + W max_steps) */
     int64_t node_count;
-    uint32_t *expanded, *entered; /* (roads) the number of the search, of the step */
-    int32_t *entered_at;          /* (roads) where in `options` */
+    uint32_t *expanded, *entered; /* (roads) number of the last search, step */
+    int32_t *entered_at;          /* (roads) index in `options` */
     uint32_t search, step;
-    int32_t *queue; /* (roads) to tell whether there is a way at all */
-    uint32_t *seen;
+    int32_t *queue; /* (roads) for assay__road_network_reaches() */
+    uint32_t *seen; /* (roads) likewise */
     int32_t *route; /* (1 + max_steps) */
 };
 
-/* The routes' states after their last road, and the logits of its successors. Candidates and their
- * moving features stand ready. Only an engine fails. */
+/* Compute the state of each route after its last road, and the logits of the candidates. The
+ * candidates and their moving features must have been set before. Without an engine it cannot
+ * fail. */
 ASSAY_MUST_USE assay_status assay__road_searcher_forward(assay__road_searcher *searcher,
                                                          assay_error *error);
 
-/* The destination's part in the scores: goal_score. */
+/* Set goal_score, the destination's part in the scores. */
 void assay__road_searcher_aim(assay__road_searcher *searcher, int32_t destination);
 
-/* This road's rows will be read in the next forward pass: as the last of a route, as a candidate.
- */
+/* Prefetch the rows of the tables that the next forward pass reads for this road: as the last road
+ * of a route, and as a candidate. */
 void assay__road_searcher_expect_route(const assay__road_searcher *searcher, int32_t road);
 void assay__road_searcher_expect_choice(const assay__road_searcher *searcher, int32_t road);
 

@@ -1,3 +1,5 @@
+/* A CSV reader with named columns, on top of base/csv.h. It adds the file and the line to error
+ * messages. */
 #include "models/road/table.h"
 
 #include <errno.h>

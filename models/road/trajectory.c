@@ -1,5 +1,6 @@
-/* Two flat arrays and the starts of the trajectories in them; files by way of road/table.h. Dates
- * by the usual count of days in the proleptic Gregorian calendar whose years begin in March. */
+/* Stores all trajectories in two flat arrays, with an index of their starts, and reads and writes
+ * their files. Dates are converted by the usual count of days in the proleptic Gregorian calendar,
+ * in which a year begins in March so that the leap day is its last. */
 #include "models/road/trajectory.h"
 
 #include <ctype.h>
@@ -38,7 +39,7 @@ static assay_status grow_starts(assay__trajectories *self)
     return ASSAY_OK;
 }
 
-/* first[count + 1] is where the trajectory under way has got to. */
+/* While a trajectory is being built, first[count + 1] is its present end. */
 assay_status assay__trajectories_drive(assay__trajectories *self, int64_t road, int64_t seconds)
 {
     assay_status status = grow_starts(self);
@@ -104,7 +105,8 @@ static int64_t days_since_1970(int64_t year, int64_t month, int64_t day)
            DAYS_TO_1970;
 }
 
-/* `digits` digits, then the character `after` (0: any). */
+/* Read `digits` digits, and then the character `after` unless that is 0. A blank may stand for 'T'.
+ * Returns where they end, or NULL if they are not there. */
 static const char *take_digits(const char *at, int digits, char after, int64_t *value)
 {
     *value = 0;
@@ -164,7 +166,7 @@ typedef struct reader {
     assay__trajectories *target;
     assay_error *error;
     int roads, times;             /* columns */
-    int entity, trajectory;       /* of a .dyna; -1 where there is none */
+    int entity, trajectory;       /* columns of a .dyna file; -1 if absent */
     int64_t last_entity, last_id; /* of the row before */
     bool started;
 } reader;
@@ -175,7 +177,7 @@ static assay_status bad(const reader *self, const char *what)
                        self->table.line, what);
 }
 
-/* Append a road to the trajectory under way. */
+/* Append the road with this id to the present trajectory, after checking it. */
 static assay_status drive(reader *self, int64_t id, int64_t seconds)
 {
     assay__trajectories *target = self->target;
@@ -195,13 +197,14 @@ static assay_status drive(reader *self, int64_t id, int64_t seconds)
                                             self->table.name);
 }
 
-/* Between the items of a list: "12, 15", "[12,15]", "['a', \"b\"]". */
+/* Skip the blanks, brackets and quotes between the items of a list: "12, 15", "[12,15]",
+ * "['a', \"b\"]". */
 static const char *skip_list(const char *at)
 {
     return at + strspn(at, " \t[]'\"");
 }
 
-/* Two lists of the same length, walked together. */
+/* Read a row with a list of roads and a list of times, which must have the same length. */
 static assay_status take_lists(reader *self)
 {
     const char *road = skip_list(self->table.field[self->roads]);
@@ -238,7 +241,7 @@ static assay_status take_lists(reader *self)
     return assay__trajectories_end(self->target);
 }
 
-/* One row of a .dyna file. */
+/* Read a row of a .dyna file. */
 static assay_status take_point(reader *self)
 {
     int64_t id, seconds, entity = 0, trajectory = 0;

@@ -1,4 +1,5 @@
-/* Trajectories: which roads were driven, in order, and when each was entered. */
+/* Trajectories. A trajectory has the roads that were driven, in order, and the time at which each
+ * road was entered. This file also has their CSV files, travel times and the format of times. */
 #ifndef ASSAY_MODELS_ROAD_TRAJECTORY_H
 #define ASSAY_MODELS_ROAD_TRAJECTORY_H
 
@@ -21,18 +22,24 @@ typedef struct assay__trajectories {
 void assay__trajectories_init(assay__trajectories *trajectories);
 void assay__trajectories_release(assay__trajectories *trajectories);
 
-/* Append one road to the trajectory under way; end it. Ending an empty one does nothing. */
+/* Append a road to the present trajectory, and end the present trajectory. Ending an empty
+ * trajectory has no effect. ASSAY_E_LIMIT if there are too many points; ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status assay__trajectories_drive(assay__trajectories *trajectories,
                                                       int64_t road, int64_t seconds);
 ASSAY_MUST_USE assay_status assay__trajectories_end(assay__trajectories *trajectories);
 
-/* Three forms are known by their columns:
- *   rid_list, time_list                       a row a trajectory: "12,15,9",
- * "2019-11-25T00:00:52Z,..." gene_trace_road_id, gene_trace_datetime   the same, as lists in
- * brackets time, location [, entity_id, traj_id]     a row a road (.dyna); a new trajectory where
- * entity_id or traj_id change Roads the network lacks, times that fall and lists of unequal lengths
- * are ASSAY_E_FORMAT with file and line. Neighbours in a trajectory need not be linked in the
- * network: recordings have gaps. `trajectories` is initialised here. */
+/* Read trajectories from a CSV file. The reader recognises three forms by their columns:
+ *
+ *   rid_list, time_list
+ *       A row for each trajectory: "12,15,9", "2019-11-25T00:00:52Z,...".
+ *   gene_trace_road_id, gene_trace_datetime
+ *       The same, as lists in brackets.
+ *   time, location [, entity_id, traj_id]
+ *       A row for each road (.dyna). A new trajectory begins where entity_id or traj_id changes.
+ *
+ * ASSAY_E_FORMAT, with file and line, if the network lacks a road, if time goes backwards within a
+ * trajectory, or if the two lists of a row differ in length. Neighbours in a trajectory need not be
+ * linked in the network, as recordings have gaps. These functions initialise `trajectories`. */
 ASSAY_MUST_USE assay_status assay__trajectories_load(const assay__road_network *network,
                                                      const char *path, assay_error *error,
                                                      assay__trajectories *trajectories);
@@ -41,22 +48,24 @@ ASSAY_MUST_USE assay_status assay__trajectories_parse(const assay__road_network 
                                                       assay_error *error,
                                                       assay__trajectories *trajectories);
 
-/* In the first form: mm_id,entity_id,traj_id,rid_list,time_list. */
+/* Write a file in the first form, with the columns mm_id,entity_id,traj_id,rid_list,time_list. */
 ASSAY_MUST_USE assay_status assay__trajectories_save(const assay__trajectories *trajectories,
                                                      const assay__road_network *network,
                                                      const char *path, assay_error *error);
 
-/* Seconds spent on each road: the mean of what was observed, and where nothing was (the last road
- * of a trajectory tells nothing), the road's length at its speed. seconds (roads). */
+/* The time that drivers spend on each road: seconds (roads). It is the mean of the observed times.
+ * For a road without observations it is the road's length divided by its speed. The last road of a
+ * trajectory gives no observation. */
 ASSAY_MUST_USE assay_status assay__trajectories_travel_times(
     const assay__trajectories *trajectories, const assay__road_network *network, double *seconds);
 
-/* "2019-11-25T00:00:52Z" (a blank for the T, no Z, and fractions of a second allowed and dropped)
- * at `text`; where it ends, NULL if there is none. Years 1970 to 9999. */
+/* Read a time such as "2019-11-25T00:00:52Z" at `text`. A blank in place of the T and a missing Z
+ * are allowed; fractions of a second are allowed and ignored. Years are 1970 to 9999. Returns where
+ * the time ends, or NULL if there is none. */
 const char *assay__time_parse(const char *text, int64_t *seconds);
 
 enum { ASSAY__TIME_BYTES = 40 };
-/* `seconds` from 0 up. */
+/* Write a time in that form. `seconds` is at least 0. */
 void assay__time_format(int64_t seconds, char text[ASSAY__TIME_BYTES]);
 
 #endif

@@ -1,5 +1,6 @@
-/* Orders are drawn by Fisher and Yates' shuffle from the seed, so that a resumed study draws them
- * again instead of keeping them. */
+/* Loads a road network and trajectories from files, or makes them up, and draws pairs of roads.
+ * Random orders follow from the seed alone (shuffle of Fisher and Yates), so that a resumed study
+ * draws them again instead of storing them. */
 #include "models/routes/data.h"
 
 #include <dirent.h>
@@ -93,7 +94,8 @@ static assay_status join(const char *folder, const char *name, char **path)
     return asprintf(path, "%s/%s", folder, name) >= 0 ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-/* The one file of the folder with this ending. */
+/* Find the file of the folder with this ending; there must be exactly one. The caller frees *path.
+ */
 static assay_status find_file(const char *folder, const char *ending, assay_error *error,
                               char **path)
 {

@@ -1,6 +1,7 @@
-/* Generated and real trajectories are matched by their ends: both sides are sorted by (first road,
- * last road, place in the file) and walked together. A file says no more than that about which pair
- * a trajectory was made for, so one made elsewhere is treated as our own. */
+/* Matches generated with real trajectories and evaluates them. Trajectories match if they have the
+ * same first and last road. To find the matches, both sides are sorted by (first road, last road,
+ * position in the file) and walked together. The matching uses nothing but the trajectories
+ * themselves, so it works for files from other programs too. */
 #include "models/routes/evaluate.h"
 
 #include <math.h>
@@ -43,7 +44,8 @@ static ends *sorted_ends(const assay__trajectories *trajectories)
     return sorted;
 }
 
-/* Of equal ends the n-th generated one gets the n-th real one, and the last when they run out. */
+/* Among trajectories with the same ends, the n-th generated one is matched with the n-th real one.
+ * If there are too few real ones, the last of them is used again. */
 static void match(const ends *real, int64_t real_count, const ends *generated,
                   int64_t generated_count, int64_t *matching)
 {
@@ -116,7 +118,7 @@ void assay__result_set(assay_trajectory_results *results, const assay__result_fi
     memcpy((char *)results + figure->offset, &reading, sizeof reading);
 }
 
-/* Distances without a pair are NaN, and nothing else is. */
+/* A distance is NaN if there are no pairs. No other value is NaN. */
 static assay_reading reading_of(double value)
 {
     return isfinite(value) ? assay_reading_of(value) : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
@@ -188,7 +190,7 @@ void assay_trajectory_results_print(const assay_trajectory_results *results, FIL
     print_distance(stream, "DTW", results->dtw_km);
 }
 
-/* The figures outside of all objects, or those of one. */
+/* Write the figures that belong to `object`, or those outside of any object if it is NULL. */
 static void write_figures(assay__json *json, const assay_trajectory_results *results,
                           const char *object)
 {

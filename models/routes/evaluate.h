@@ -24,13 +24,14 @@ typedef struct assay__result_figure {
     const char *object, *key;
 } assay__result_figure;
 
+/* All figures, in a static array; and the value of a figure in `results`. */
 const assay__result_figure *assay__result_figures(size_t *count);
 assay_reading assay__result_read(const assay_trajectory_results *results,
                                  const assay__result_figure *figure);
 void assay__result_set(assay_trajectory_results *results, const assay__result_figure *figure,
                        assay_reading reading);
 
-/* results.json of an assay_trajectory_results, for assay_file_save(). */
+/* Write an assay_trajectory_results as results.json. A function for assay_file_save(). */
 ASSAY_MUST_USE assay_status assay__results_print_json(const void *results, FILE *stream,
                                                       assay_error *error);
 

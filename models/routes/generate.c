@@ -1,5 +1,6 @@
-/* The loop that is timed only searches and keeps the route; times of entering roads and the file
- * come afterwards, so that total_generation_time is generation and nothing else. */
+/* Generates trajectories. The timed loop only searches and stores the routes. The times at which
+ * roads are entered, and the file, come afterwards, so that total_generation_time contains only the
+ * generation. */
 #include "models/routes/generate.h"
 
 #include <inttypes.h>
@@ -99,7 +100,7 @@ assay_status assay__timed_search(assay__timed_searcher *self, int64_t origin, in
 
 /* ---- All of them ---- */
 
-/* Routes that were found, one trajectory each, with the pairs they are for. */
+/* The routes that were found, as trajectories, and the index of the pair that each belongs to. */
 typedef struct found_routes {
     assay__trajectories routes;
     size_t *pair; /* (routes.count) */
@@ -225,7 +226,7 @@ void assay_generation_free(assay_generation *generation)
     }
 }
 
-/* Which roads each search was for, which took longest, and the figures over all of them. */
+/* Fill in the roads of each search, find the slowest search, and compute the figures over all. */
 static assay_status summarize(const assay__road_network *network, const assay__od_pair *pairs,
                               const assay__generation_options *options, const char *device,
                               double seconds, assay_generation *generation)

@@ -1,5 +1,5 @@
-/* One table names every figure, where it is kept and how it is shown; printing, writing and reading
- * walk it. */
+/* Figures of a generation, and their text. One table has the key, the offset and the format of
+ * every figure; printing, writing and reading walk through it. */
 #include "models/routes/performance.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@
 
 /* ---- From searches to figures ---- */
 
-/* NumPy's deviation, which the seed takes, divides by the number of values. */
+/* The standard deviation as NumPy computes it, which the seed document uses: it divides by the
+ * number of values. */
 static assay_reading deviation(const assay_summary *summary)
 {
     double count = (double)summary->count;
@@ -37,7 +38,7 @@ static assay_reading quotient(assay_reading a, assay_reading b)
                        : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
-/* `values` (3 count) is room to work in. */
+/* `values` (3 count) is scratch. */
 static assay_status aggregate(const assay_search_performance *searches, size_t count,
                               double *values, assay_generation_performance *performance)
 {
@@ -99,7 +100,7 @@ typedef struct figure {
 #name, label, offsetof(assay_generation_performance, name), shown                          \
     }
 
-/* In the order of the block; what the block leaves out follows. */
+/* The figures in the order of the printed block, followed by those that are not printed. */
 static const figure figures[] = {
     ROW(throughput_traj_per_sec, "Throughput", RATE),
     ROW(total_time_mean, "Mean time/trajectory", TIME),
@@ -126,7 +127,7 @@ static assay_reading read_figure(const assay_generation_performance *performance
 
 /* ---- Text ---- */
 
-/* Below `limit` seconds a time is shown in ms, below a thousandth of that in us. */
+/* A time below `limit` seconds is shown in ms, and below a thousandth of the limit in us. */
 static void format_time(double seconds, double limit, int decimals, int part_decimals, char *text,
                         size_t size)
 {
@@ -199,7 +200,7 @@ void assay_generation_print(const assay_generation *generation, FILE *stream)
         assay__performance_print_slowest(&generation->searches[generation->slowest], stream);
 }
 
-/* ---- For those who write and read them elsewhere ---- */
+/* ---- Access by index ---- */
 
 size_t assay__performance_figures(void)
 {

@@ -1,5 +1,6 @@
-/* The file of what searches took. Reading takes what others wrote under the same keys, so it
- * believes nothing: a figure is a number or is not known. */
+/* The JSON file with the performance of a generation. A file may come from another program that
+ * uses the same keys, so the reader trusts nothing: a figure that is not a finite number is
+ * missing. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -77,7 +78,8 @@ assay_status assay__generation_print_json(const void *subject, FILE *stream, ass
 
 /* ---- Reading ---- */
 
-/* The object of figures in what was read: one of its members, or itself. */
+/* Find the object with the figures: a member of the root, or the root itself. NULL if neither
+ * is. */
 static const json_t *find_figures(const json_t *root)
 {
     static const char *const members[] = {"performance", "generation_performance"};

@@ -1,5 +1,6 @@
-/* The public calls: options become data, a model and pairs, which the other files of this folder
- * work on. Data are loaded by each call anew; nothing is kept in between. */
+/* The public calls of assay/trajectories.h. They turn options into data, a model and pairs, and
+ * call the other files of this folder. Each call loads the data anew; nothing is kept between
+ * calls. */
 #include <stdlib.h>
 
 #include "assay/report.h"
@@ -46,7 +47,7 @@ static assay_status check_generation(const assay_trajectory_options *options, as
     return ASSAY_OK;
 }
 
-/* The roads that the caller names in place of those that were drawn. */
+/* Replace the roads of the drawn pairs by those that the caller names, if there are any. */
 static assay_status take_ends(const assay_trajectory_options *options,
                               const assay__road_network *network, size_t count, assay_error *error,
                               assay__od_pair *pairs)

@@ -1,3 +1,5 @@
+/* Loads a next-road model: infers the settings from the file, makes a model with them, and loads
+ * the weights into it. */
 #include "models/routes/weights.h"
 
 #include <stdlib.h>

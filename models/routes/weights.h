@@ -1,4 +1,4 @@
-/* Next-road models from files of weights, whatever their sizes. */
+/* Loads a next-road model of any size from a file of weights. */
 #ifndef ASSAY_MODELS_ROUTES_WEIGHTS_H
 #define ASSAY_MODELS_ROUTES_WEIGHTS_H
 
@@ -7,12 +7,14 @@
 
 typedef struct assay__weighted_model {
     assay_model *instance;
-    assay__next_road *next_road; /* the instance's */
+    assay__next_road *next_road; /* belongs to the instance */
 } assay__weighted_model;
 
-/* The sizes are those of the tensors. ASSAY_E_FORMAT for weights of another model. */
+/* Load a model; its sizes follow from the tensors of the file. ASSAY_E_FORMAT if the weights belong
+ * to another kind of model. */
 ASSAY_MUST_USE assay_status assay__weighted_model_load(const char *path, assay_error *error,
                                                        assay__weighted_model *model);
-void assay__weighted_model_release(assay__weighted_model *model); /* all zero is accepted */
+/* A struct that is all zero is accepted. */
+void assay__weighted_model_release(assay__weighted_model *model);
 
 #endif

@@ -1,10 +1,10 @@
 /* Making a model, and passes over whole sequences.
  *
- * The pass that keeps activations works on (time, batch, ...) arrays: the inputs' part of all steps
- * is one product, then each step adds its states' part, a product of (batch, hidden) by (hidden, 4
- * hidden), and the elementwise part. Evaluation keeps states only: sequences go step by
- * step over packed weights where that pays (lstm_stream.c), else through matrix products of one
- * step. */
+ * The pass that keeps activations works on (time, batch, ...) arrays. One product computes the
+ * inputs' part of the gates of all steps. Then each step adds the part of its states, a product of
+ * (batch, hidden) by (hidden, 4 hidden), and does the elementwise part. Evaluation keeps only the
+ * states. It goes step by step over packed weights where that is faster (lstm_stream.c), and else
+ * through the matrix products of one step. */
 #include "models/sequence/lstm.h"
 
 #include <math.h>
@@ -149,8 +149,8 @@ void assay__lstm_head(const assay__lstm *model, int64_t batch, const float *hidd
                   (assay__matrix){weight, in, true}, 1, y, stride);
 }
 
-/* gates (rows, 4 hidden; overwritten or added to) from x (rows, input; row stride) and weight (4
- * hidden, input) */
+/* gates (rows, 4 hidden) = x (rows, input; row stride `stride`) weight (4 hidden, input)^T; with
+ * `add` the product is added to the gates. */
 static void project(const assay__lstm *model, int64_t rows, const float *x, int64_t stride,
                     int64_t input, size_t weight, bool add, float *gates)
 {
@@ -169,7 +169,7 @@ assay_model_training *assay__lstm_training(assay__lstm *model)
 uint64_t assay__lstm_dropout_key(const assay__lstm *model, int64_t layer)
 {
     uint64_t pass = model->how.passes * (uint64_t)model->shape.layers + (uint64_t)layer;
-    return model->how.seed ^ (pass + 1) * 0x9e3779b97f4a7c15U; /* 2^64 over the golden ratio */
+    return model->how.seed ^ (pass + 1) * 0x9e3779b97f4a7c15U; /* 2^64 / the golden ratio */
 }
 
 static bool drops(const assay__lstm *model, int64_t layer)
@@ -303,7 +303,8 @@ static assay_status begin(assay__lstm *model, int64_t batch, int64_t steps, eval
     return ASSAY_OK;
 }
 
-/* One step of all sequences: x (batch, input; row stride); `first`: the states are zero. */
+/* Advances all sequences by one step with x (batch, input; row stride `stride`). `first` says that
+ * the states are zero, so that their product can be left out. */
 static void advance(assay__lstm *model, const evaluation *e, const float *x, int64_t stride,
                     bool first)
 {
@@ -327,7 +328,7 @@ static void advance(assay__lstm *model, const evaluation *e, const float *x, int
     }
 }
 
-/* y (batch, output; row stride) from the states as they are. */
+/* y (batch, output; row stride `stride`) from the present states. */
 static void read_head(assay__lstm *model, const evaluation *e, float *y, int64_t stride)
 {
     size_t floats = assay__lstm_stream_floats(model);

@@ -1,8 +1,10 @@
-/* Backpropagation through time. Each step has one product that cannot wait, the slopes by its
- * states before; everything else (weights, biases, the layer below) is one product over all steps,
- * taken from the slopes that replaced the gates.
+/* Backpropagation through time. Only one product has to be computed step by step: the gradient with
+ * respect to the states before the step. Everything else (weights, biases, the layer below) is one
+ * product over all steps. It is taken from the gradients of the gates, which have replaced the
+ * gates by then.
  *
- * Truncation: slopes stop at step time - truncate, whose states count as given. */
+ * Truncation: gradients stop at step time - truncate, and the states before that step count as
+ * constants. In this file, a slope is a gradient of the loss. */
 #include <string.h>
 
 #include "models/kernel/dropout.h"
@@ -22,7 +24,8 @@ static float *gradient_of(const assay__lstm *model, size_t parameter)
     return assay__parameters_gradient(&model->parameters, parameter);
 }
 
-/* With a target after the last step of each sequence, or after all of them. */
+/* Takes the workspace of backward, for a target after the last step or, with `all`, after every
+ * step. */
 static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t time, bool all)
 {
     size_t block = (size_t)(batch * model->shape.hidden);
@@ -43,9 +46,10 @@ static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t tim
     return ASSAY_OK;
 }
 
-/* Steps start ... time - 1 of a layer backwards: gates become slopes. `last` (batch, hidden): the
- * slopes by the last hidden state; `above` (time, batch, hidden): by all of them, `last` included;
- * exactly one is given, and serves as workspace. */
+/* Goes backwards through the steps start ... time - 1 of a layer, and replaces its gates by their
+ * gradients. `above` (time, batch, hidden) has the gradients with respect to all hidden states of
+ * the layer. If only the last hidden state has one, `above` is NULL and `last` (batch, hidden)
+ * holds that gradient. The array that is used is also workspace. */
 static void through_time(assay__lstm *model, const assay__lstm_layer *layer, int64_t batch,
                          int64_t start, int64_t time, float *last, float *above)
 {
@@ -65,7 +69,8 @@ static void through_time(assay__lstm *model, const assay__lstm_layer *layer, int
     }
 }
 
-/* Gradients of a layer's parameters from the slopes of steps start ... time - 1. */
+/* Computes the gradients of a layer's parameters from the gradients of its gates in steps start ...
+ * time - 1. */
 static void gather(assay__lstm *model, const assay__lstm_layer *layer, int64_t batch, int64_t start,
                    int64_t time)
 {
@@ -75,7 +80,7 @@ static void gather(assay__lstm *model, const assay__lstm_layer *layer, int64_t b
     assay__matmul(4 * hidden, layer->input, rows, 1, by_gate,
                   (assay__matrix){layer->input_x + skipped * layer->input, layer->input, false}, 1,
                   gradient_of(model, layer->weight_ih), layer->input);
-    int64_t zero_rows = start == 0 ? batch : 0; /* the states before step 0 */
+    int64_t zero_rows = start == 0 ? batch : 0; /* the states before step 0 are zero */
     by_gate.data += zero_rows * 4 * hidden;
     assay__matmul(4 * hidden, hidden, rows - zero_rows, 1, by_gate,
                   (assay__matrix){layer->hidden + (skipped + zero_rows) * hidden, hidden, false}, 1,
@@ -85,7 +90,7 @@ static void gather(assay__lstm *model, const assay__lstm_layer *layer, int64_t b
     memcpy(gradient_of(model, layer->bias_hh), bias, (size_t)(4 * hidden) * sizeof(float));
 }
 
-/* below (time, batch, hidden) = slopes by the outputs of layer l - 1 */
+/* below (time, batch, hidden) = the gradient with respect to the outputs of layer l - 1 */
 static void pass_down(assay__lstm *model, int64_t l, int64_t batch, int64_t start, int64_t time,
                       float *below)
 {
@@ -96,14 +101,16 @@ static void pass_down(assay__lstm *model, int64_t l, int64_t batch, int64_t star
                   (assay__matrix){value_of(model, layer->weight_ih), hidden, false}, 0,
                   below + skipped * hidden, hidden);
     if (layer->input_x == model->layers[l - 1].dropped) {
-        /* The mask is a function of the element's place, so it starts where the array did. */
+        /* The mask is a function of the element's index, so dropout has to start where the whole
+         * array starts. */
         memset(below, 0, (size_t)(skipped * hidden) * sizeof *below);
         assay__dropout(time * batch * hidden, (float)model->shape.dropout,
                        assay__lstm_dropout_key(model, l - 1), below, below);
     }
 }
 
-/* The head's loss and gradients on `rows` states of the top layer, and the slopes by them. */
+/* Returns the loss of the head's outputs for `rows` states of the top layer. Computes the gradients
+ * of the head's parameters, and writes the gradients with respect to the states to `slopes`. */
 static double head_backward(assay__lstm *model, int64_t rows, const float *states,
                             const float *target, float *slopes)
 {
@@ -116,7 +123,8 @@ static double head_backward(assay__lstm *model, int64_t rows, const float *state
     return loss;
 }
 
-/* From the slopes by the states of the top layer: its last one in hidden_slope, or all of them in
+/* Goes backwards through all layers. The gradient with respect to the last state of the top layer
+ * is in hidden_slope, or, with `all`, the gradients with respect to all of its states are in
  * sequence_slope. */
 static void layers_backward(assay__lstm *model, int64_t batch, int64_t start, int64_t time,
                             bool all)
@@ -126,7 +134,7 @@ static void layers_backward(assay__lstm *model, int64_t batch, int64_t start, in
         through_time(model, &model->layers[l], batch, start, time, model->hidden_slope,
                      l == top && !all ? NULL : model->sequence_slope);
         gather(model, &model->layers[l], batch, start, time);
-        if (l > 0) /* a layer is done with what came from above before it writes what goes below */
+        if (l > 0) /* the layer has used sequence_slope by now */
             pass_down(model, l, batch, start, time, model->sequence_slope);
     }
 }

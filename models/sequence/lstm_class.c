@@ -1,4 +1,4 @@
-/* The LSTM behind the table of functions every command uses. */
+/* The model class "lstm": the table of functions through which every command uses the LSTM. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -115,7 +115,7 @@ assay__lstm *assay__lstm_of(void *state)
     return ((instance *)state)->lstm;
 }
 
-/* Also that products of a batch's sizes fit BLAS's 32-bit integers. */
+/* Also checks that products of a batch's sizes fit into the 32-bit integers of BLAS. */
 assay_status assay__lstm_check_input(const assay__lstm *lstm, const assay_tensor *input,
                                      assay_error *error)
 {
@@ -171,7 +171,8 @@ assay_status assay__lstm_check_steps(const assay__lstm *lstm, int64_t steps, ass
                            (long long)shape->output, (long long)shape->input);
     }
     if (steps < 1 || steps > INT32_MAX / shape->output)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: a forecast takes at least one step");
+        return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: a forecast takes 1 to %lld steps",
+                           (long long)(INT32_MAX / shape->output));
     return ASSAY_OK;
 }
 

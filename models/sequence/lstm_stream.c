@@ -1,16 +1,16 @@
-/* One step of one sequence, or a few: a product of a vector by a matrix, which is as fast as the
- * weights come out of the cache. So they are laid out in the order they are used in: for every
- * block of 16 units the biases of its four gates, then for every input and state the four gates'
- * weights,
+/* One step of one sequence, or of a few, is a product of a vector by a matrix. It is as fast as the
+ * weights come out of the cache. So the weights are laid out in the order of their use: for every
+ * block of 16 units first the biases of its four gates, then for every input and state the weights
+ * of the four gates,
  *
  *     layer (blocks, 1 + input + hidden, 4 gates, 16 units),
  *     head (blocks of 16 outputs, 1 + hidden, 16),
  *
- * zero where there is no unit. A block's gates end in registers, ready for the elementwise part
- * (kernel/level/lstm.c).
+ * with zeros where there is no unit. The gates of a block end in registers, ready for the
+ * elementwise part (kernel/level/lstm.c).
  *
- * Stream: (layers, 2, padded hidden) cell and hidden, then one (padded hidden) for the state in the
- * making. */
+ * A stream holds the cell and hidden state of every layer, (layers, 2, padded hidden), and then one
+ * row of (padded hidden) for the hidden state that a step is computing. */
 #include <string.h>
 
 #include "models/sequence/lstm_state.h"
@@ -107,7 +107,8 @@ void assay__lstm_stream_head(const assay__lstm *model, const float *stream, floa
     assay__lstm_head_packed(model->shape.hidden, model->shape.output, model->packed_fc, state, y);
 }
 
-/* `rows` streams, `stride` floats apart, by one step; x (rows, input; row stride). */
+/* Advances `rows` streams, `stride` floats apart, by one step with x (rows, input; row stride
+ * x_stride). */
 static void advance(const assay__lstm *model, int64_t rows, float *streams, int64_t stride,
                     const float *x, int64_t x_stride)
 {
@@ -125,6 +126,9 @@ static void advance(const assay__lstm *model, int64_t rows, float *streams, int6
     }
 }
 
+/* Streams read all weights again for each few sequences. So they are fast for few sequences, and
+ * for more only if the weights stay in the cache. Packing the weights is repaid after some steps,
+ * counted over all sequences. */
 bool assay__lstm_streams_pay(const assay__lstm *model, int64_t batch, int64_t steps)
 {
     enum { STEPS_REPAY_PACKING = 8, CACHED_FLOATS = 1 << 17, FEW = 8 };

@@ -1,4 +1,5 @@
-/* The model itself: forecasts and their gradient are products of small matrices, left to BLAS. */
+/* The model itself. Forecasts and their gradient are products of small matrices, which BLAS
+ * computes; the eigenvalues of the companion matrix come from LAPACK. */
 #include "models/sequence/mvar.h"
 
 #include <cblas.h>
@@ -14,7 +15,8 @@
 
 enum { NAME_BYTES = 24 }; /* "A_" and any int64_t */
 
-/* Row sums of |A_1| ... |A_p| together stay below 1/2, so the model is stable. */
+/* Draws the parameters. The row sums of |A_1| ... |A_p| together stay below 1/2, so the model is
+ * stable. */
 static void draw(assay__mvar *model, uint64_t seed)
 {
     assay__random random;
@@ -26,7 +28,7 @@ static void draw(assay__mvar *model, uint64_t seed)
     }
 }
 
-/* The table handed out: A_0 (dim), A_1 ... A_p (dim, dim). */
+/* Allocates the parameters and makes the table of them: A_0 (dim), A_1 ... A_p (dim, dim). */
 static assay_status make_table(assay__mvar *model)
 {
     size_t dim = (size_t)model->shape.dim, count = (size_t)model->shape.order + 1;
@@ -95,7 +97,7 @@ void assay__mvar_free(assay__mvar *model)
     }
 }
 
-/* next (batch, dim; row stride next_stride) += x (batch, dim; row stride) A_lag^T */
+/* next (batch, dim; row stride next_stride) += x (batch, dim; row stride `stride`) A_lag^T */
 static void add_lag(const assay__mvar *model, int64_t lag, int64_t batch, const double *x,
                     int64_t stride, double *next, int64_t next_stride)
 {

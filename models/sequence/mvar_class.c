@@ -1,4 +1,4 @@
-/* The MVAR behind the table of functions every command uses. */
+/* The model class "mvar": the table of functions through which every command uses the MVAR. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +60,8 @@ static void destroy(void *state)
     free(self);
 }
 
-/* The order is the highest lag there is, so that a file without a lag in between is found wanting
- * when it is loaded. */
+/* The order is the highest lag in the file. If a lower lag is missing, loading the weights then
+ * reports it. */
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
@@ -112,7 +112,7 @@ static assay_status check_input(const assay__mvar *mvar, const assay_tensor *inp
     return ASSAY_OK;
 }
 
-/* The `steps` values after the input into mvar->output. */
+/* Forecasts the `steps` values after the input into mvar->output. */
 static assay_status forecast_into_output(assay__mvar *mvar, const assay_tensor *input,
                                          int64_t steps, assay_error *error)
 {
@@ -187,7 +187,7 @@ static assay_status fit(void *state, const assay_tensor *inputs, size_t count, a
                            self->ridge, self->method, error);
 }
 
-/* A series of the model's own making: each step is its forecast and standard normal noise. */
+/* Simulates a series: each step is the model's own forecast plus standard normal noise. */
 static void simulate(assay__mvar *mvar, int64_t time, assay__random *random, double *series)
 {
     int64_t dim = mvar->shape.dim, order = mvar->shape.order;
@@ -219,8 +219,8 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
     }
     assay__random random;
     assay__random_init(&random, seed);
-    /* Each trajectory is made one step longer than it is shown, and that step is its target; the
-     * next one overwrites it. */
+    /* Each trajectory is simulated with one step more than the input shows, and that last step is
+     * its target. The next trajectory overwrites the last step. */
     double *targets = self->example + batch * time * dim + dim;
     for (int64_t b = 0; b < batch; b++) {
         double *series = self->example + b * time * dim;

@@ -1,4 +1,5 @@
-/* The least-squares problem of a fit, as both ways of solving it see it. */
+/* The least-squares problem of a fit, as the normal equations (mvar_fit.c) and QR (mvar_qr.c) share
+ * it. */
 #ifndef ASSAY_MODELS_SEQUENCE_MVAR_EQUATIONS_H
 #define ASSAY_MODELS_SEQUENCE_MVAR_EQUATIONS_H
 
@@ -19,11 +20,12 @@ static inline const double *assay__mvar_step_of(const assay__mvar_equations *e, 
     return e->series + (trajectory * e->time + t) * e->dim;
 }
 
-/* A centred regressor whose squares sum to no more than this is constant but for rounding. */
+/* A centred regressor whose squares sum to no more than this value is constant, apart from
+ * rounding. */
 double assay__mvar_constant_below(const assay__mvar *model, const assay__mvar_equations *e,
                                   int64_t unknown);
 
-/* model->fit.solution (dim, u) by QR, see mvar_qr.c. */
+/* Writes model->fit.solution (dim, u), computed by QR (mvar_qr.c). */
 ASSAY_MUST_USE assay_status assay__mvar_fit_qr(assay__mvar *model, const assay__mvar_equations *e,
                                                assay_error *error);
 

@@ -1,14 +1,16 @@
 /* Least squares for all equations x_t = A_0 + sum A_i x_{t-i} at once.
  *
- * Normal equations. Their matrix is made of the blocks S(i, j) = sum_t x_{t-i} x_{t-j}^T, and going
- * from S(i, j) to S(i + 1, j + 1) only shifts the window of t by one: add the product that enters,
- * subtract the one that leaves, for each trajectory. So only S(0, 0) ... S(0, p) are summed
- * over the series: (p + 1) d^2 products a step instead of (p d)^2, and the matrix of lagged values
- * is never written. What they lose in accuracy against QR (the square of the condition) is kept
- * small by centring the series and scaling the unknowns, both undone afterwards; the reciprocal
- * condition of what is left decides between the solution as it is, one step of refinement
- * with residuals taken from the series (Bjorck 1996, "Numerical methods for least squares
- * problems", 2.9.3), and QR. */
+ * The matrix of the normal equations is made of the blocks S(i, j) = sum_t x_{t-i} x_{t-j}^T. The
+ * step from S(i, j) to S(i + 1, j + 1) only shifts the window of t by one: for each trajectory one
+ * product enters the sum and one leaves it. So only S(0, 0) ... S(0, p) are summed over the series.
+ * That takes (p + 1) d^2 products for each step instead of (p d)^2, and the matrix of lagged values
+ * is never written.
+ *
+ * Normal equations are less accurate than QR, because their condition is the square of that of the
+ * least-squares problem. Centring the series and scaling the unknowns keep the loss small; both are
+ * undone afterwards. The reciprocal condition of the scaled matrix then decides between three ways:
+ * the solution as it is, one step of refinement with residuals computed from the series (Bjorck
+ * 1996, "Numerical methods for least squares problems", 2.9.3), and QR. */
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -19,8 +21,10 @@
 #include "models/kernel/kernels.h"
 #include "models/sequence/mvar_equations.h"
 
-/* Reciprocal conditions of the normal equations. The solution's relative error is about epsilon
- * over it: above the first it is below 1e-11; a refinement step multiplies it by itself. */
+/* Limits for the reciprocal condition of the normal equations. The relative error of the solution
+ * is about epsilon divided by the reciprocal condition. Above RCOND_PLAIN the error is below 1e-11.
+ * A step of refinement squares the error; below RCOND_REFINED that is not trusted, and QR is
+ * used. */
 #define RCOND_PLAIN   3e-5
 #define RCOND_REFINED 1e-9
 
@@ -47,7 +51,7 @@ static assay_status take_memory(assay__mvar *model, const assay__mvar_equations 
     return ASSAY_OK;
 }
 
-/* centred = series - mean over all steps; false where a mean is not finite. */
+/* Computes centred = series - its mean over all steps. Returns false if a mean is not finite. */
 static bool centre(assay__mvar *model, assay__mvar_equations *e, const double *series)
 {
     int64_t steps = e->batch * e->time, dim = e->dim;
@@ -64,13 +68,14 @@ static bool centre(assay__mvar *model, assay__mvar_equations *e, const double *s
     return finite;
 }
 
-/* S(i, j) of system, the lags counted from 1. */
+/* Returns block S(i, j) of the normal matrix; lags are counted from 1. */
 static double *block_of(const assay__mvar_equations *e, double *system, int64_t i, int64_t j)
 {
     return system + (i - 1) * e->dim * e->unknowns + (j - 1) * e->dim;
 }
 
-/* S(i, j) = S(i - 1, j - 1) (row stride `stride`) + what enters - what leaves */
+/* S(i, j) = S(i - 1, j - 1) (row stride `stride`) + the products that enter - the products that
+ * leave */
 static void shift_block(const assay__mvar_equations *e, const double *before, int64_t stride,
                         int64_t i, int64_t j, double *system)
 {
@@ -91,7 +96,8 @@ static void shift_block(const assay__mvar_equations *e, const double *before, in
     }
 }
 
-/* The row of the constant: sums of x_{t-i}, and in `targets` (dim) those of x_t. */
+/* Fills the row of the constant with the sums of x_{t-i}, and `targets` (dim) with the sums of
+ * x_t. */
 static void fill_constant(const assay__mvar_equations *e, double *row, double *targets,
                           int64_t target_stride)
 {
@@ -116,8 +122,8 @@ static void fill_constant(const assay__mvar_equations *e, double *row, double *t
     row[e->unknowns - 1] = (double)e->count;
 }
 
-/* Lower triangle of the normal matrix, row-major (u, u) in `system`, and right sides (dim, u) in
- * `solution`: row c are the coefficients of x_t's element c. */
+/* Computes the lower triangle of the normal matrix, row-major (u, u), in `system`, and the right
+ * sides (dim, u) in `solution`. Row c belongs to element c of x_t. */
 static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
 {
     int64_t dim = e->dim, u = e->unknowns, width = (e->order + 1) * dim;
@@ -149,7 +155,7 @@ static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
     fill_constant(e, system + (u - 1) * u, right + u - 1, u);
 }
 
-/* rows (dim, u), each element scaled by the unknowns' scales. */
+/* Multiplies each element of rows (dim, u) by the scale of its unknown. */
 static void scale_rows(const assay__mvar_equations *e, const double *scale, double *rows)
 {
     for (int64_t c = 0; c < e->dim; c++)
@@ -165,8 +171,8 @@ double assay__mvar_constant_below(const assay__mvar *model, const assay__mvar_eq
     return rounding * rounding * (double)e->count;
 }
 
-/* Scale the matrix to a unit diagonal and factor it. Returns its reciprocal condition; 0 where it
- * is not positive definite. */
+/* Scales the normal matrix to a unit diagonal and factors it. Returns its reciprocal condition, or
+ * 0 if it is not positive definite. */
 static double factor_normal(assay__mvar *model, const assay__mvar_equations *e)
 {
     int64_t u = e->unknowns;
@@ -181,7 +187,7 @@ static double factor_normal(assay__mvar *model, const assay__mvar_equations *e)
     for (int64_t row = 0; row < u; row++)
         for (int64_t column = 0; column <= row; column++)
             system[row * u + column] *= scale[row] * scale[column];
-    /* Row-major lower is column-major upper. */
+    /* A lower triangle in row-major order is an upper triangle in column-major order. */
     norm = LAPACKE_dlansy_work(LAPACK_COL_MAJOR, '1', 'U', size, system, size, model->fit.work);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', size, system, size) != 0 ||
         LAPACKE_dpocon_work(LAPACK_COL_MAJOR, 'U', size, system, size, norm, &rcond,
@@ -190,7 +196,7 @@ static double factor_normal(assay__mvar *model, const assay__mvar_equations *e)
     return rcond;
 }
 
-/* rows (dim, u) = the solutions for right sides `rows` */
+/* rows (dim, u) = the solutions for the right sides in `rows` */
 static void solve_factored(assay__mvar *model, const assay__mvar_equations *e, double *rows)
 {
     lapack_int size = (lapack_int)e->unknowns;
@@ -200,7 +206,8 @@ static void solve_factored(assay__mvar *model, const assay__mvar_equations *e, d
     scale_rows(e, model->fit.scale, rows);
 }
 
-/* right (dim, u) = gradient of the residuals of `solution`, half of it, negated */
+/* right (dim, u) = -1/2 times the gradient of the penalised sum of squared residuals at
+ * `solution` */
 static void residual_sides(const assay__mvar_equations *e, const double *solution, double *residual,
                            double *right)
 {
@@ -243,7 +250,8 @@ static assay_status refine(assay__mvar *model, const assay__mvar_equations *e)
     return ASSAY_OK;
 }
 
-/* From `solution` (dim, u) of the centred series to A_0 ... A_p of the series. */
+/* Converts `solution` (dim, u), which is for the centred series, to A_0 ... A_p of the series
+ * itself. */
 static void store(assay__mvar *model, const assay__mvar_equations *e)
 {
     int64_t dim = e->dim;

@@ -1,14 +1,14 @@
-/* Least squares by QR, some rows at a time: the triangle R of the rows so far is stacked on the
- * next rows and factored again (the sequential form of Demmel et al. 2012, "Communication-optimal
- * parallel and sequential QR and LU factorizations"). So the matrix of lagged values never exists
- * as a whole, and what is worked on stays near the second-level cache. The targets are columns of
- * the same matrix: above them the factorisation leaves what Q^T makes of them. A ridge is the
- * triangle to begin with. LAPACK's recursive dgeqrt does the panels by matrix products, several
- * times as fast as dgeqrf here.
+/* Least squares by QR, some rows at a time. The triangle R of the rows so far is stacked on the
+ * next rows, and both are factored again (the sequential form of Demmel et al. 2012,
+ * "Communication-optimal parallel and sequential QR and LU factorizations"). So the matrix of
+ * lagged values never exists as a whole, and the rows that are being factored stay near the
+ * second-level cache. The targets are further columns of the same matrix; the factorisation turns
+ * them into Q^T times the targets. A ridge is the triangle to begin with. LAPACK's recursive dgeqrt
+ * factors its panels by matrix products, which is several times as fast here as dgeqrf.
  *
- * Dependent lags show in the condition of R, which LAPACK estimates; a pivoted factorisation would
- * show the same at a higher cost, and a minimum-norm solution is not what one who fits a model
- * wants to get without asking. */
+ * Linearly dependent lags show in the condition of R, which LAPACK estimates. A factorisation with
+ * pivoting would show the same at a higher cost. Where lags are dependent the fit fails: a solution
+ * of minimum norm would be a surprise to a user who did not ask for it. */
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -20,7 +20,7 @@
 
 enum { LEAST_ROWS = 1024, PANEL = 32 };
 
-/* The matrix in the making, column-major: the triangle, then `capacity` rows below it. */
+/* The matrix that is being factored, column-major: the triangle, then `capacity` rows below it. */
 typedef struct stack {
     int64_t columns; /* u + dim */
     int64_t capacity;
@@ -30,7 +30,8 @@ typedef struct stack {
     double *work;   /* (PANEL, columns) */
 } stack;
 
-/* `count` equations of a trajectory from step t on, as rows from `row` on. */
+/* Writes `count` equations of a trajectory, from step t on, as rows from `row` on below the
+ * triangle. */
 static void put_rows(const assay__mvar_equations *e, const stack *s, int64_t row,
                      int64_t trajectory, int64_t t, int64_t count)
 {
@@ -50,7 +51,7 @@ static void put_rows(const assay__mvar_equations *e, const stack *s, int64_t row
     }
 }
 
-/* Factor the triangle and `rows` rows below it into a new triangle. */
+/* Factors the triangle and the `rows` rows below it into a new triangle. */
 static lapack_int absorb(const stack *s, int64_t rows)
 {
     lapack_int info = LAPACKE_dgeqrt_work(LAPACK_COL_MAJOR, (lapack_int)(s->columns + rows),
@@ -85,8 +86,9 @@ static lapack_int factor(const assay__mvar_equations *e, const stack *s)
     return info != 0 || rows == 0 ? info : absorb(s, rows);
 }
 
-/* Columns of the triangle to length 1 (those of regressors), and solved for the targets. Returns
- * the reciprocal condition, 0 for none. */
+/* Scales the regressors' columns of the triangle to length 1, and solves for the targets. Returns
+ * the reciprocal condition. If it is too small, the return value is negative, or 0 where there is
+ * none, as for a constant column. */
 static double solve_triangle(assay__mvar *model, const assay__mvar_equations *e, const stack *s)
 {
     lapack_int u = (lapack_int)e->unknowns, stride = (lapack_int)s->stride;

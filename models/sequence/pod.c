@@ -1,6 +1,7 @@
-/* Eigenvectors of the smaller of the two Gram matrices: X^T X (width) or, for fewer snapshots than
- * features, X X^T (Sirovich 1987, "the method of snapshots"), whose eigenvectors u give X^T u. An
- * SVD of X would keep small singular values more exactly; those are what is cut off here. */
+/* The basis comes from the eigenvectors of the smaller of two Gram matrices. One is X^T X (width,
+ * width). The other, for fewer snapshots than features, is X X^T (Sirovich 1987, "the method of
+ * snapshots"); each of its eigenvectors u gives X^T u. An SVD of X would find small singular values
+ * more exactly, but small singular values are cut off here. */
 #include "models/sequence/pod.h"
 
 #include <cblas.h>
@@ -13,7 +14,7 @@
 #include "base/error.h"
 #include "models/kernel/threads.h"
 
-/* Directions with less than this share of the largest variance are rounding. */
+/* Directions with less than this share of the largest variance are due to rounding. */
 static const double smallest_share = 1e-14;
 
 typedef struct work {
@@ -48,7 +49,7 @@ static bool centre(int64_t count, int64_t width, const double *x, double *mean, 
     return finite;
 }
 
-/* Largest eigenvalues, rising, and their vectors. */
+/* Computes the `rank` largest eigenvalues, in ascending order, and their eigenvectors. */
 static assay_status solve(work *self, int side, int rank, assay_error *error)
 {
     int found = 0;
@@ -65,7 +66,8 @@ static assay_status solve(work *self, int side, int rank, assay_error *error)
     return ASSAY_OK;
 }
 
-/* Row `row` of the basis from eigenvector `column`; unit length, largest component positive. */
+/* Computes one row of the basis from eigenvector `column`: the row has unit length, and its largest
+ * component is positive. */
 static void place(const work *self, bool by_snapshots, int64_t count, int64_t width, int rank,
                   int column, double *row)
 {
@@ -100,7 +102,7 @@ static assay_status decompose(int64_t count, int64_t width, const double *snapsh
                 side);
     assay_status status = solve(self, side, rank, error);
     for (int i = 0; i < rank && status == ASSAY_OK; i++) {
-        int column = rank - 1 - i; /* eigenvalues rise */
+        int column = rank - 1 - i; /* eigenvalues are in ascending order */
         pod->energy[i] = self->values[column] / self->total;
         place(self, by_snapshots, count, width, rank, column, pod->basis + i * width);
     }

@@ -45,7 +45,7 @@ from ._watch import Watch, watch
 
 
 def load_ipython_extension(shell):
-    """What `%load_ext assay` calls in a notebook: it brings the magic %assay and %%assay."""
+    """Register the magics %assay and %%assay. `%load_ext assay` in a notebook calls this function."""
     from ._magic import load as load_magic
     load_magic(shell)
 

@@ -1,4 +1,4 @@
-"""Types of what `import assay` gives. The docstrings are in the modules themselves."""
+"""The types of the names that `import assay` gives. The docstrings are in the modules themselves."""
 from os import PathLike
 from typing import Any, Callable, Generic, IO, Iterable, Iterator, Optional, Sequence, TypeVar, Union, overload
 

@@ -1,4 +1,4 @@
-"""python3 -m assay: the command `assay`, where it is installed or built."""
+"""python3 -m assay: runs the command `assay`, from the build folder or as it is installed."""
 import os
 import shutil
 import sys
@@ -8,7 +8,7 @@ COMPAT = os.path.join(HERE, "compat")
 
 
 def find_command():
-    """The command of the build folder that this package stands in, or the one that is installed."""
+    """The path of the command in the build folder that contains this package, or else of the installed command."""
     built = os.path.join(HERE, os.pardir, os.pardir, "assay")
     if os.path.isfile(built) and os.access(built, os.X_OK):
         return os.path.abspath(built)

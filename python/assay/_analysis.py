@@ -1,4 +1,4 @@
-"""Comparisons and fits: what is faster, really, and how does a time grow?"""
+"""Benchmarks, comparisons and fits: bench(), compare() and fit()."""
 import inspect
 import json
 import os
@@ -6,7 +6,7 @@ import os
 from . import _core, _torch
 from ._monitor import Record
 
-# As `assay bench` has them: a ratio is to be read, not only judged.
+# The same defaults as in `assay bench`. The precision is chosen so that the ratio itself is known, and not only the verdict.
 BUDGET_SECONDS = 5.0
 RATIO_PRECISION = 0.05
 
@@ -17,19 +17,19 @@ METRICS = {"wall": "wall_seconds", "cpu": "cpu_seconds", "memory": "peak_rss_byt
 
 def bench(*functions, names=None, budget_seconds=None, precision=None, margin=None, runs=None, warmup=None, seed=0,
           metric=None, energy=False, device=None):
-    """Time functions of no arguments, in turns, until they can be told apart; the first one is the baseline.
+    """Time functions without arguments, in turns, until they can be told apart. The first function is the baseline.
 
         result = assay.bench(old, new)
         print(result)               # times, ratio, interval and verdict, as `assay bench` prints them
         result.verdict              # "faster", "slower", "same" or "inconclusive"
 
     budget_seconds: time for everything (default 5 for each function). margin: differences up to this share do not count (default 0.01).
-    precision: half width of the 95 % interval, relative. runs, warmup: a fixed number of single calls instead, after
-    `warmup` calls that do not count. names: what to call them; by default the functions' own names.
-    metric: what they are compared by: "wall", "cpu" or "energy" (default wall, or cpu where wall time cannot decide).
-    energy: measure the energy of the whole machine during each sample, and take samples during which a GPU is throttled as
-    disturbed; the metric "energy" implies it. Where nothing counts energy, a RuntimeWarning says why.
-    device: a GPU on which the functions work with PyTorch ("cuda", "cuda:1" or its number): each call ends when the GPU has finished.
+    precision: relative half width that the 95 % interval must reach. runs, warmup: make a fixed number of single calls instead, after
+    `warmup` calls that do not count. names: the names of the functions in the record (default: the functions' own names).
+    metric: the metric by which they are compared: "wall", "cpu" or "energy" (default wall, or cpu if wall time cannot decide).
+    energy: measure the energy of the whole machine during each sample; samples during which a GPU is throttled then count as
+    disturbed. The metric "energy" implies it. If the machine has no energy counters, a RuntimeWarning says why.
+    device: a GPU on which the functions work with PyTorch ("cuda", "cuda:1" or its number). Each call then ends when the GPU has finished.
     """
     metric = METRICS.get(metric, metric)
     energy = energy or metric == METRICS["energy"]
@@ -75,10 +75,10 @@ def _distinct(names):
 
 
 def compare(*sides, margin=None, metric=None):
-    """Compare saved measurements: every other one with the first. Returns a record with comparisons and verdicts.
+    """Compare saved measurements: each other side with the first. Returns a record with comparisons and verdicts.
 
-    Each side is a record, or the path of one or of another tool's results, or a list of these: several runs of one
-    thing. Samples of one run that took turns are better compared by bench().
+    A side is a record, the path of a record or of another tool's results, or a list of these, which are then several runs of one
+    program. If you can run both functions in one program, bench() is better, because it samples them in turns.
     """
     if len(sides) < 2:
         raise TypeError("compare() needs two sides or more")
@@ -104,7 +104,7 @@ class Growth:
 
     @property
     def growth_class(self):
-        """"1", "log n", "n", "n log n", "n^2", "n^3", "power", or None if the data do not name one."""
+        """"1", "log n", "n", "n log n", "n^2", "n^3", "power", or None if the data do not show a class."""
         return self._found["class"]
 
     @property
@@ -139,7 +139,7 @@ class Growth:
         return self._fitted.text()
 
     def _repr_html_(self):
-        from . import _html     # loaded by those who show it
+        from . import _html     # imported only when a notebook shows it
         return _html.of_growth(self.to_dict())
 
     def __repr__(self):
@@ -157,5 +157,5 @@ def fit(sizes, seconds):
 
 
 def _plain(values):
-    """Arrays of NumPy and PyTorch become lists."""
+    """The values as a list. NumPy and PyTorch arrays are converted."""
     return values.tolist() if hasattr(values, "tolist") else list(values)

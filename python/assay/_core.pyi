@@ -114,11 +114,11 @@ def run_record(directory: _Path, usage_before: bytes, command: list[str], name: 
 def load(path: _Path, /) -> Any: ...
 def snapshot(path: _Path, /) -> Any: ...
 
-# ---- What the modules of the seeds are made of ----
-# A figure that is missing is nan, and its reason stands under its name in the dictionary "unavailable" beside it.
+# ---- Functions and types for the modules that keep the interface of the seed documents ----
+# A missing figure is nan. The dictionary "unavailable" beside it holds the reason, under the name of the figure.
 
 class Timing:
-    """How long repeated calls took."""
+    """The times of repeated calls."""
     def dict(self) -> dict[str, Any]: ...
     def throughput(self, samples_per_call: int, /) -> float: ...
 

@@ -1,11 +1,11 @@
-"""How much arithmetic a call of a PyTorch model does, and what it keeps for its backward pass.
+"""Counts the FLOPs of one call of a PyTorch model, and the bytes of the tensors that it keeps for its backward pass.
 
-The call runs as it would anyhow, under a dispatch mode that sees each operation with the shapes of its tensors. So modules
-and functionals are counted alike. The prices are those of docs/flops.md: the table of the core, under its four conventions. Backward is derived from forward,
-as it is for the built-in models: a product costs one more for each operand that gets a gradient.
+The call runs as usual, under a dispatch mode that sees each operation with the shapes of its tensors. So modules and functionals are
+counted alike. The prices of operations are those of docs/flops.md: the table of libassay, under its four conventions. The FLOPs of backward
+are derived from forward, as for the built-in models: a product costs one more product for each operand that gets a gradient.
 
-LSTM, GRU and plain recurrent layers are one operation each, whatever they are made of on this device. A function mode sees them
-before they are taken apart. Nothing here imports PyTorch: the modes are made when a model is traced.
+LSTM, GRU and plain recurrent layers count as one operation each, whatever operations they consist of on this device. A function mode sees
+them before they are split into these. This module does not import PyTorch at the top: the modes are made when a model is traced.
 """
 import collections
 import functools
@@ -15,7 +15,7 @@ from . import _core
 
 CONVENTIONS = ("assay", "pytorch", "fvcore", "deepspeed")
 
-# Operations by their price in the table of the core: a price for each element of the output, unless it says otherwise.
+# Operations by their price in the table of libassay. The price is for each element of the output, unless a comment says otherwise.
 _ELEMENTWISE = {
     "add": "add sub rsub lerp add_relu",
     "multiply": "mul div square",
@@ -46,9 +46,9 @@ _BY_INPUT_COMPOSED = {"mse_loss": ("add", "multiply", "mean"), "linalg_vector_no
 _ACCUMULATED = "index_add scatter_add scatter_reduce _index_put_impl index_put segment_reduce index_reduce"    # elements of the source
 _LOOKED_UP = "embedding index_select gather index take nll_loss_forward nll_loss2d_forward"                      # elements of the output
 
-_NAMED_BY_KIND = ("bias", "dropout", "LSTM cell")       # parts of operations, in lists of what is left out
+_NAMED_BY_KIND = ("bias", "dropout", "LSTM cell")       # parts of operations that have these names in the lists of what is left out
 
-# Operations without arithmetic: they make, move, compare or look at data.
+# Operations without arithmetic: they make, move, compare or inspect data.
 _FREE = frozenset("""
     view _unsafe_view reshape _reshape_alias alias detach clone copy contiguous t transpose permute expand squeeze unsqueeze select
     slice split split_with_sizes unsafe_split unsafe_split_with_sizes chunk unsafe_chunk unbind narrow diagonal as_strided flatten unflatten movedim cat stack hstack vstack
@@ -68,12 +68,12 @@ _FREE = frozenset("""
 
 @functools.lru_cache(maxsize=4096)
 def price(kind, count, m, k, n, gradients):
-    """{convention: (forward, backward)} of one operation of the core's table."""
+    """{convention: (forward, backward)}: the FLOPs of one operation of libassay's table."""
     return _core.term_flops(kind, count, m, k, n, gradients)
 
 
 def _table():
-    """{operation: how to count it}"""
+    """{name of an operation: the method that counts it}"""
     table = {}
     for kinds, method in ((_ELEMENTWISE, Tracer.by_output), (_BY_INPUT, Tracer.by_input)):
         for kind, names in kinds.items():
@@ -111,7 +111,7 @@ class Tracer:
         self._torch = torch
         self._where = [root]
         self._suspended = 0
-        self._masks = []            # of dropout, held so that their identity stays theirs
+        self._masks = []            # the masks of dropout; kept alive, so that no other tensor gets the identity of one
         self._modes = []
         self._own = {storage_of(tensor)[0] for tensor in [*model.parameters(), *model.buffers()]}
         self._saved = {}            # storage of a saved tensor -> (bytes, module)
@@ -121,12 +121,12 @@ class Tracer:
         self.without_gradients = 0      # operations that ran under no_grad although the call did not
         self.grad = torch.is_grad_enabled()
         self.failed = None
-        self.alive = None           # says whether the call still runs, where PyTorch does not tell
+        self.alive = None           # a function that says whether the call still runs; set if PyTorch does not report failures
 
     # ---- the call ----
 
     def enter(self):
-        """Begin to see what is called."""
+        """Enter the modes that see each operation."""
         contexts = [_dispatch_mode(self)(), _function_mode(self)()]
         if self.grad:
             contexts.append(self._torch.autograd.graph.saved_tensors_hooks(self._keep, lambda saved: saved))
@@ -134,11 +134,11 @@ class Tracer:
             try:
                 context.__enter__()
                 self._modes.append(context)
-            except Exception as error:      # the model is called under something that forbids it
+            except Exception as error:      # the model is called inside a context that forbids such a mode
                 self.failed = str(error)
 
     def leave(self):
-        """See no more."""
+        """Leave the modes."""
         while self._modes:
             self._modes.pop().__exit__(None, None, None)
         self._masks.clear()
@@ -151,7 +151,7 @@ class Tracer:
             pass
 
     def activations(self):
-        """{module: bytes} of what is kept for the backward pass, each storage once."""
+        """{module: bytes} of the tensors that are kept for the backward pass. Each storage counts once."""
         sizes = collections.Counter()
         for size, module in self._saved.values():
             sizes[module] += size
@@ -161,12 +161,12 @@ class Tracer:
         storage, size = storage_of(tensor)
         if storage not in self._own:
             self._saved.setdefault(storage, (size, self._where[-1]))
-        return tensor.detach() if tensor.grad_fn is not None else tensor    # with its graph it would hold itself
+        return tensor.detach() if tensor.grad_fn is not None else tensor    # a tensor with its graph would keep itself alive
 
     # ---- counting ----
 
     def see(self, function, args, kwargs, output):
-        """One operation of ATen was called."""
+        """Count one operation of ATen that was called."""
         if self._suspended or (self.alive is not None and not self.alive()):
             return
         name = function._schema.name.split("::")[-1]
@@ -176,7 +176,7 @@ class Tracer:
                 count(self, _Call(self._torch, name, args, kwargs, output, self.grad))
             elif count is None and name.rstrip("_") not in _FREE and not name.endswith("_backward") and _computes(self._torch, args, output):
                 self.unknown[name.strip("_")] += 1
-        except Exception:       # a signature that is not the one expected
+        except Exception:       # the signature is not the expected one
             self.unknown[name.strip("_")] += 1
         if self.grad and count is not None and not self._torch.is_grad_enabled():
             self.without_gradients += 1
@@ -184,7 +184,7 @@ class Tracer:
             self._masks.append(args[0])
 
     def term(self, call, kind, m, n, *, count=1, k=0, gradients=0, backward=None):
-        """Enter an operation of the table. Without gradients there is no backward."""
+        """Add an operation of the table to the module that runs now. Without gradients it has no backward."""
         backward = gradients > 0 if backward is None else backward
         figures = self.flops[self._where[-1]]
         for convention, (forward, back) in price(kind, count, m, k, n, gradients).items():
@@ -205,7 +205,7 @@ class Tracer:
     def accumulated(self, call):
         source = [part for part in call.args if isinstance(part, self._torch.Tensor)][-1]
         if "index_put" in call.name and not (len(call.args) > 3 and call.args[3]):
-            return      # values are put, not added
+            return      # the values are stored, not added
         self.term(call, "gather and add", 1, source.numel(), backward=call.learns())
 
     def product(self, call, first=0):
@@ -237,7 +237,7 @@ class Tracer:
             self.term(call, "bias", 1, call.output_size(), backward=call.learns(bias))
 
     def added(self, call):
-        # A vector that is added to rows is a bias, however the layer writes it.
+        # A learnt vector that is added to rows is a bias, however the layer writes it.
         vectors = [part for part in call.tensors if part.dim() == 1 and part.is_leaf and part.requires_grad]
         wide = any(part.dim() > 1 for part in call.tensors)
         self.by_output(call, ("bias" if vectors and wide else "add",))
@@ -247,7 +247,7 @@ class Tracer:
         self.by_output(call, ("dropout" if dropped else "multiply",))
 
     def divided(self, call):
-        if not any(call.args[0] is mask for mask in self._masks):     # a mask of dropout is scaled: a part of dropout
+        if not any(call.args[0] is mask for mask in self._masks):     # scaling the mask is a part of dropout
             self.by_output(call, ("multiply",))
 
     def bag(self, call):
@@ -278,7 +278,7 @@ class Tracer:
         *batch, rows, width = query.shape
         heads, columns = math.prod(batch), key.shape[-2]
         learns = call.learns(query) + call.learns(key)
-        # Backward computes the scores again instead of keeping them: a product more.
+        # Backward computes the scores again instead of keeping them, which is one more product.
         self.term(call, "matmul", rows, columns, count=heads, k=width, gradients=learns + 1 if learns or call.learns(value) else 0)
         self.term(call, "softmax", heads * rows, columns, backward=call.learns())
         self.term(call, "matmul", rows, value.shape[-1], count=heads, k=columns, gradients=(learns > 0) + call.learns(value))
@@ -286,7 +286,7 @@ class Tracer:
     # ---- recurrent layers, which a function mode sees ----
 
     def recurrent(self, name, function, args, kwargs):
-        """Count a recurrent layer as a whole, call it, and count nothing of what it is made of."""
+        """Count a recurrent layer as a whole and call it. The operations inside the layer are not counted."""
         try:
             _count_recurrent(self, name, args)
         except Exception:
@@ -308,7 +308,7 @@ class _Call:
         self._grad = grad and torch.is_grad_enabled()
 
     def learns(self, tensor=None):
-        """Whether backward goes to the tensor, or to any argument."""
+        """Whether the tensor gets a gradient; without a tensor, whether any argument does."""
         if tensor is not None:
             return self._grad and isinstance(tensor, self.torch.Tensor) and tensor.requires_grad
         return self._grad and any(part.requires_grad for part in self.tensors)
@@ -318,18 +318,18 @@ class _Call:
 
 
 def _computes(torch, args, output):
-    """Whether an operation has numbers as its result, and tensors as its arguments."""
+    """Whether an operation has a tensor among its arguments, and a tensor of real or complex numbers in its result."""
     outputs = output if isinstance(output, (tuple, list)) else (output,)
     return (any(isinstance(part, torch.Tensor) for part in args)
             and any(isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()) for part in outputs))
 
 
 def storage_of(tensor):
-    """What tells storages apart, and the bytes of the tensor's."""
+    """(a key that identifies the storage of a tensor, the bytes of that storage)"""
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
         return (storage.data_ptr(), tensor.device), storage.nbytes()
-    except (RuntimeError, NotImplementedError):     # sparse tensors have several, fake ones none
+    except (RuntimeError, NotImplementedError):     # sparse tensors have several storages, fake tensors none
         return (id(tensor), tensor.device), tensor.numel() * tensor.element_size()
 
 
@@ -338,7 +338,7 @@ def _table_of():
     return _table()
 
 
-# Gates of a cell, and what one step does for each unit besides its two products (docs/flops.md).
+# The number of gates of a cell, and the operations of one step for each unit besides its two products (docs/flops.md).
 _GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 _CELLS = {"lstm": {"add": 5, "sigmoid": 3, "tanh": 2, "multiply": 3}, "gru": {"add": 5, "sigmoid": 2, "tanh": 1, "multiply": 3},
           "rnn_tanh": {"add": 1, "tanh": 1}, "rnn_relu": {"add": 1, "relu": 1}}
@@ -354,7 +354,7 @@ def _count_recurrent(tracer, name, args):
         rows, directions, biased = data.numel() // data.shape[-1], 1, len(weights) > 2 and weights[2] is not None
         layer_weights = [weights]
     else:
-        packed = isinstance(args[3], (list, tuple))     # data, batch sizes, state, weights, ...
+        packed = isinstance(args[3], (list, tuple))     # a packed sequence has the arguments data, batch sizes, state, weights, ...
         data, (weights, biased, layers) = args[0], args[3:6] if packed else args[2:5]
         directions = 2 if args[8 if packed else 7] else 1
         rows = data.shape[0] if packed else data.numel() // data.shape[-1]
@@ -382,7 +382,7 @@ _RECURRENT = frozenset([*_GATES, *(f"{kind}_cell" for kind in _GATES)])
 
 
 def _dispatch_mode(tracer):
-    from torch.utils._python_dispatch import TorchDispatchMode      # torch is loaded: it made the model
+    from torch.utils._python_dispatch import TorchDispatchMode      # torch is imported already, because there is a model of it
 
     class Counting(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):

@@ -1,11 +1,11 @@
-"""Figures as text, in few characters."""
+"""Formats figures as short texts."""
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def digits(value):
-    """Four significant digits, without an exponent where the number is not huge."""
+    """Four significant digits, without an exponent unless the number is huge."""
     if value is None or value != value:
         return "n/a"
     return f"{float(f'{value:.4g}'):.10g}"
@@ -18,7 +18,7 @@ def fixed(value):
 
 
 def seconds(value):
-    """1.234 ms"""
+    """A duration, such as "1.234 ms"."""
     if value is None or value != value:
         return "n/a"
     scale, unit = next(((scale, unit) for scale, unit in _UNITS if abs(value) >= scale), _UNITS[-1])
@@ -26,7 +26,7 @@ def seconds(value):
 
 
 def size(value):
-    """12.30 MiB"""
+    """A number of bytes, such as "12.30 MiB"."""
     if value is None or value != value:
         return "n/a"
     power = 0
@@ -36,10 +36,10 @@ def size(value):
 
 
 def ratio(value):
-    """1.450, or 12.3 where three decimals say nothing"""
+    """A ratio with four significant digits, such as "1.450" or "12.30"."""
     return "n/a" if value is None or value != value else fixed(value)
 
 
 def interval(low, high, show=ratio):
-    """1.440 … 1.460"""
+    """An interval, such as "1.440 … 1.460"."""
     return f"{show(low)} … {show(high)}" if low is not None and high is not None else "n/a"

@@ -1,7 +1,7 @@
-"""What a notebook shows of records, fits and monitors: tables with bars.
+"""Shows records, fits and monitors in notebooks, as HTML tables with bars.
 
-Colours are inherited or half transparent, so that they serve light and dark pages. Styles stand in the elements, because notebooks that are
-not trusted lose style sheets. Nothing is loaded from anywhere, and every name is escaped.
+Colours are inherited or half transparent, so that they suit light and dark pages. Styles are attributes of the elements, because notebooks that
+are not trusted drop style sheets. The HTML loads nothing from elsewhere, and every name is escaped.
 """
 import html
 import math
@@ -11,7 +11,8 @@ from ._format import digits, interval, ratio, seconds, size
 _BAR = "rgba(70,130,220,.35)"
 _VERDICTS = {"slower": "rgba(220,60,50,.35)", "faster": "rgba(50,160,80,.35)", "same": "rgba(128,128,128,.25)",
              "inconclusive": "rgba(230,170,30,.35)"}
-_ROWS = 200         # of one table; a notebook is to be read
+_ROWS = 200         # at most this many rows in one table, so that a notebook stays readable
+_COSTLIEST = 10     # rows of a table that answers "what costs most?"
 _RUN = (("wall time", "wall_seconds", seconds), ("user", "user_seconds", seconds), ("system", "sys_seconds", seconds),
         ("peak memory, largest process", "peak_rss_bytes", size), ("peak memory, all processes", "tree_peak_rss_bytes", size),
         ("peak of the heap", "heap_peak_bytes", size), ("allocations", "heap_allocations", digits))
@@ -22,7 +23,7 @@ _MODEL = (("parameters", "parameters", digits), ("their memory", "parameter_byte
 # ---- elements ----
 
 class _Markup(str):
-    """Text that is HTML already."""
+    """Text that is already HTML and must not be escaped."""
 
 
 def _escape(value):
@@ -41,7 +42,7 @@ def _bar(text, share):
 
 
 def _table(heads, rows):
-    """Rows of values, or of (value, style). The first column is text, and so is every head that begins with a space."""
+    """A table. Rows hold values or (value, style). The first column is text, and so is every column whose heading begins with a space."""
     left = [index == 0 or head.startswith(" ") for index, head in enumerate(heads)]
     lines = ["<tr>" + "".join(_cell(head.strip(), side, tag="th") for head, side in zip(heads, left)) + "</tr>"]
     for row in rows[:_ROWS]:
@@ -67,12 +68,12 @@ def _largest(values):
 # ---- records ----
 
 def of_record(record):
-    """A record, as to_dict() gives it."""
+    """The HTML of a record, given as the dictionary of its to_dict()."""
     title = " · ".join(str(part) for part in (record.get("name"), record.get("study") or record.get("kind"), record.get("created")) if part)
     parts = [_paragraph(title, strong=True), _figures_of(record, _RUN)]
     parts += [_figures_of(model, _MODEL, f"model {model['name']}") for model in record.get("models", [])]
     parts += [_subjects(record.get("subjects", [])), _comparisons(record.get("comparisons", [])), _operations(record.get("operations", [])),
-              _metrics(record.get("metrics", []))]
+              _metrics(record.get("metrics", [])), _script(record.get("python")), _gpu(record.get("gpu"))]
     if not any(parts[1:]):
         parts.append(_paragraph("nothing was measured"))
     lost = {key.replace("_", " "): count for key, count in record.get("integrity", {}).items() if count}
@@ -120,7 +121,7 @@ def _comparisons(comparisons):
 
 
 def _sides(found):
-    """Both names, or both origins of one name."""
+    """The names of both sides of a comparison. If they have the same name, the name and both origins."""
     names = [found["baseline"], found["candidate"]]
     origins = [found.get("baseline_origin"), found.get("candidate_origin")]
     if names[0] == names[1] and all(origins):
@@ -167,7 +168,7 @@ def _depth(operations, index):
 
 
 def _tree_order(operations):
-    """Each operation after the one it is part of, the longest first."""
+    """The indices of the operations as a tree: each one after its parent, and children by their total time, longest first."""
     children = {}
     for index, op in enumerate(operations):
         children.setdefault(op["parent"], []).append(index)
@@ -187,10 +188,74 @@ def _metrics(metrics):
     return _table(("recorded one by one", "time", "memory"), rows)
 
 
+# ---- Python scripts and GPUs ----
+
+def _costliest(title, heads, rows):
+    return _paragraph(title, strong=True) + _table(heads, rows) if rows else ""
+
+
+def _share(part, whole):
+    share = part / whole if whole else 0
+    return _bar(f"{100 * share:.1f} %", share)
+
+
+def _place(code):
+    """`train.py:42`; the folder tells files like `__init__.py` apart."""
+    parts = code["file"].split("/")
+    names = parts[-2:] if parts[-1].startswith("__") else parts[-1:]
+    return "/".join(names) + f":{code['line']}"
+
+
+def _native(code):
+    native = code["native_seconds"]
+    return f"{100 * native / code['self_seconds']:.0f} %" if native is not None and code["self_seconds"] > 0 else "n/a"
+
+
+def _source(code):
+    return code.get("source", ""), "font-family:monospace;"
+
+
+def _script(python):
+    """Where the time and the memory of Python programs went, by line and function."""
+    if not python:
+        return ""
+    busy, most = python["busy_seconds"], python.get("allocated_bytes") or 0
+    lines = [(_place(line), _share(line["self_seconds"], busy), seconds(line["self_seconds"]), _native(line), _source(line))
+             for line in python["lines"][:_COSTLIEST] if line["self_seconds"] > 0]
+    functions = [(f"{code['name']} ({_place(code)})", _share(code["self_seconds"], busy), seconds(code["self_seconds"]), _native(code),
+                  seconds(code["total_seconds"])) for code in python["functions"][:_COSTLIEST] if code["self_seconds"] > 0]
+    waiting = sorted(python["lines"], key=lambda line: -line["waiting_seconds"])
+    waiting = [(_place(line), seconds(line["waiting_seconds"]), _source(line)) for line in waiting[:_COSTLIEST // 2]
+               if line["waiting_seconds"] > 0.1 * python["waiting_seconds"]]
+    allocations = [(_place(line), _share(line["bytes"], most), size(line["bytes"]), size(line["peak_bytes"]), _source(line))
+                   for line in python.get("allocations", [])[:_COSTLIEST]]
+    return (_costliest(f"Python: {seconds(busy)} of processor time, {seconds(python['waiting_seconds'])} waiting",
+                       ("line", "share", "own time", "native", " "), lines) +
+            _costliest("functions", ("function", "share", "own time", "native", "total"), functions) +
+            _costliest("lines at which the main thread waited", ("line", "waited", " "), waiting) +
+            _costliest("lines that allocated the most Python memory", ("line", "share", "allocated", "at peak", " "), allocations))
+
+
+def _gpu(gpu):
+    """What GPUs did, as `assay run --gpu` saw it: kernels, copies, and why there was no kernel."""
+    if not gpu:
+        return ""
+    span = gpu["span_seconds"]
+    kernels = [(kernel["name"], _share(kernel["share"], 1), kernel["count"], seconds(kernel["total_seconds"]), seconds(kernel["mean_seconds"]))
+               for kernel in gpu["kernels"][:_COSTLIEST]]
+    copies = [(" ".join(filter(None, (copy["direction"], copy.get("memory")))), copy["count"], size(copy["bytes"]), seconds(copy["seconds"]))
+              for copy in gpu["copies"][:_COSTLIEST]]
+    idle = [(gap["cause"], _share(gap["seconds"], span), seconds(gap["seconds"]), gap["count"]) for gap in gpu["idle"][:_COSTLIEST]]
+    return (_costliest(f"GPU: kernels ran for {seconds(gpu['kernel_seconds'])} of {seconds(span)}",
+                       ("kernel", "share", "launches", "total", "mean"), kernels) +
+            _costliest("copies", ("copy", "count", "volume", "time"), copies) +
+            _costliest("without a kernel, by likely cause", ("cause", "share", "time", "count"), idle))
+
+
 # ---- others ----
 
 def of_growth(found):
-    """A fit, as its to_dict() gives it."""
+    """The HTML of a fit, given as the dictionary of its to_dict()."""
     name = found["class"]
     title = f"grows as {name}" if name is not None else "growth not known"
     if found["exponent"] is not None:
@@ -204,7 +269,7 @@ def of_growth(found):
 
 
 def of_dictionary(title, figures):
-    """Figures by name, as the modules of the seeds return them; dictionaries in it are tables below it."""
+    """The HTML of figures by name, as the modules of the seed documents return them. Nested dictionaries become tables below."""
     def shown(key, value):
         if not isinstance(value, float):
             return value

@@ -1,11 +1,11 @@
-"""Failures that are known only after the last test, put into the JUnit XML that pytest has written."""
+"""Adds failures that are known only after the last test to the JUnit XML file that pytest has written."""
 import os
 import re
 import xml.etree.ElementTree as ElementTree
 
 
 def _address(nodeid):
-    """(classname, name) of a test, as pytest writes them; a prefix of --junitprefix stands before the first."""
+    """(classname, name) of a test, as pytest writes them. With --junitprefix the classname in the file has a prefix."""
     path, bracket, parameters = nodeid.partition("[")
     names = path.split("::")
     names[0] = re.sub(r"\.py$", "", names[0].replace("/", "."))
@@ -20,12 +20,12 @@ def _is(case, address):
 
 
 def _plain(text):
-    """Without the characters that XML cannot have."""
+    """The text with '?' for the characters that XML does not allow."""
     return re.sub("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
 
 
 def add_failures(path, failures):
-    """failures: {nodeid: (message, text)}. Tests that the file does not have, or that failed already, are left alone."""
+    """Add failures, given as {nodeid: (message, text)}, to the file. Tests that are not in the file, or that failed already, are left alone."""
     if not failures or not os.path.isfile(path):
         return
     tree = ElementTree.parse(path)

@@ -1,4 +1,4 @@
-"""steps(): a training loop, with its epochs, batches and rates."""
+"""steps(): measures a training loop: its epochs, its batches, and their rates."""
 import time
 
 from . import _core
@@ -10,7 +10,7 @@ _REDRAW_SECONDS = 0.1
 
 
 class Steps:
-    """The batches of a loader, measured. Iterate over it once; then it knows how fast the loop was."""
+    """Iterates over the batches of a loader and measures the loop. After the loop its attributes tell how fast the loop was."""
 
     def __init__(self, loader, epochs=1, *, monitor=None, progress=None, file=None):
         if not hasattr(loader, "__iter__") and not hasattr(loader, "__getitem__"):
@@ -23,17 +23,17 @@ class Steps:
         self._epochs = epochs
         self._progress = Progress(progress, file)
         self.epochs = self.batches = 0
-        self.samples = 0        # None once a batch does not say how many it has
+        self.samples = 0        # None after a batch that does not tell its number of samples
         self.seconds = 0.0
 
     @property
     def batches_per_second(self):
-        """None before the first batch has ended."""
+        """Batches per second; None before the first batch has ended."""
         return self.batches / self.seconds if self.batches and self.seconds > 0 else None
 
     @property
     def samples_per_second(self):
-        """None if the batches do not say how many samples they have."""
+        """Samples per second; None if the batches do not tell their number of samples."""
         return self.samples / self.seconds if self.samples and self.seconds > 0 else None
 
     def __iter__(self):
@@ -58,7 +58,7 @@ class Steps:
                 with self._batch:
                     try:
                         yield item
-                    except GeneratorExit:       # the loop was left by break, which is no failure
+                    except GeneratorExit:       # the loop was left by break, which is not a failure
                         left = True
                 number += 1
                 self._count(item, before + time.perf_counter() - start)
@@ -89,7 +89,7 @@ class Steps:
         return f"epoch {epoch}{of_epochs}  batch {number}{of_batches}  {rates}"
 
     def _repr_html_(self):
-        from . import _html     # loaded by those who show it
+        from . import _html     # imported only when a notebook shows it
         figures = {"epochs": self.epochs, "batches": self.batches, "samples": self.samples, "time_seconds": self.seconds,
                    "batches a second": self.batches_per_second, "samples a second": self.samples_per_second}
         return _html.of_dictionary("steps", {key: "n/a" if value is None else value for key, value in figures.items()})
@@ -99,7 +99,7 @@ _END = object()
 
 
 def batch_size(item):
-    """How many samples a batch has: the first dimension of the first tensor or sequence in it, or None."""
+    """The number of samples in a batch: the first dimension of the first tensor or sequence in it. None if there is none."""
     if isinstance(item, (str, bytes)) or item is None:
         return None
     if hasattr(item, "shape"):
@@ -118,8 +118,8 @@ def steps(loader, epochs=1, *, monitor=None, progress=None, file=None):
         for batch in assay.steps(loader, epochs=3):
             train(batch)
 
-    The spans are "epoch", in it "load" (waiting for the loader) and "batch" (the body of the loop, with the spans in
-    it). A progress line shows batches and samples per second on a terminal, or always or never by `progress`. While a bar
-    of tqdm is on the screen, the line steps aside.
+    The spans are "epoch", and in it "load" (waiting for the loader) and "batch" (the body of the loop, with the spans in it). On a
+    terminal a progress line shows batches and samples per second; progress=True or False shows it always or never. While a bar of
+    tqdm is on the screen, the line is not drawn.
     """
     return Steps(loader, epochs, monitor=monitor, progress=progress, file=file)

@@ -1,4 +1,4 @@
-"""%assay and %%assay: measure a statement or a cell of a notebook. `%load_ext assay` brings them."""
+"""The magics %assay and %%assay, which measure a statement or a cell of a notebook. `%load_ext assay` registers them."""
 import ast
 import textwrap
 
@@ -12,7 +12,7 @@ from ._run import run
 
 @magics_class
 class AssayMagics(Magics):
-    """The magic of assay."""
+    """The magics of assay."""
 
     @line_magic("assay")
     def measure_statements(self, line):
@@ -26,7 +26,7 @@ class AssayMagics(Magics):
         -o NAME     keep the record in a variable
         -q          show nothing
 
-        A variable that a statement assigns is its own, as with %timeit.
+        A variable that a statement assigns is local to the statement, as with %timeit.
         """
         options, rest = self.parse_options(line, "b:o:q", posix=False, preserve_non_opts=True)
         statements = [statement.strip() for statement in rest.split(";;")]
@@ -47,7 +47,7 @@ class AssayMagics(Magics):
             with assay.track("load"):
                 data = load()
 
-        A text after the options is the name of the record.
+        The text after the options is the name of the record.
         -s FILE     save the record
         -o NAME     keep the record in a variable
         -q          show nothing
@@ -69,15 +69,17 @@ class AssayMagics(Magics):
         return None if "q" in options else record
 
     def _function(self, statement):
-        """A function of no arguments that does it. It knows the notebook's variables, and exec() takes no part in its time."""
+        """A function without arguments that executes the statement. It can use the variables of the notebook. It is compiled here, so that exec()
+        does not count in its time."""
         source = self.shell.transform_cell(statement)
-        ast.parse(source)       # an error is told where the user wrote it
+        ast.parse(source)       # a syntax error then refers to the statement as the user wrote it
         made = {}
         exec(compile(f"def call():\n{textwrap.indent(source, '    ')}", "<assay>", "exec"), self.shell.user_ns, made)
         return made["call"]
 
     def _code(self, cell):
-        """(code of all but a last expression, code of that expression or None), under a name that tracebacks find the lines by"""
+        """(code of the cell without a last expression, code of that expression or None). The code has a file name by which tracebacks find the
+        lines of the cell."""
         source = self.shell.transform_cell(cell)
         name = self.shell.compile.cache(source, self.shell.execution_count)
         tree = self.shell.transform_ast(ast.parse(source, name))
@@ -88,5 +90,5 @@ class AssayMagics(Magics):
 
 
 def load(shell):
-    """What `%load_ext assay` does."""
+    """Register the magics, for `%load_ext assay`."""
     shell.register_magics(AssayMagics)

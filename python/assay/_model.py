@@ -1,4 +1,4 @@
-"""profile(): what a model costs, forward and backward."""
+"""profile(): measures the forward and backward pass of a model."""
 import json
 import sys
 import warnings
@@ -11,14 +11,14 @@ from ._watch_report import model_of
 
 
 def profile(model, batch, *, backward=None, loss=None, budget_seconds=None, runs=None, warmup=None):
-    """Measure calls of model(batch): a record with the subjects "forward" and, for models of PyTorch with parameters,
-    "forward and backward", and with the number and size of its parameters. For modules of PyTorch the record also has the FLOPs of a call by
+    """Measure calls of model(batch). Returns a record with the subject "forward" and, for PyTorch models with parameters, the subject
+    "forward and backward". The record has the number and size of the parameters. For PyTorch modules it also has the FLOPs of a call by
     module and convention, and the bytes that a forward pass keeps for the backward pass.
 
     batch: the argument, or a tuple of arguments, or a dictionary of keywords.
-    backward: whether to measure it; by default if there are parameters to learn. loss: a function of the model's output
-    that gives a tensor to go backward from; by default the sum of all outputs. The model stays in the mode it is in,
-    and its gradients are as they were before.
+    backward: whether to measure the backward pass (default: if there are parameters to learn). loss: a function of the model's output that
+    returns the tensor from which the backward pass starts (default: the sum of all outputs). The model keeps its mode, and its gradients are
+    restored afterwards.
     """
     if not callable(model):
         raise TypeError(f"profile() calls the model, and {type(model)} cannot be called")
@@ -57,7 +57,7 @@ def _name_of(model):
 
 
 def _synchronized(call, parameters):
-    """A GPU works behind the call's back: wait for it."""
+    """A function that makes the call and waits for the GPUs of the parameters, because a GPU works asynchronously."""
     devices = {parameter.device for parameter in parameters if getattr(parameter, "is_cuda", False)}
     if not devices:
         return call
@@ -83,7 +83,7 @@ def _training_pass(call, loss, learnt):
 
 
 def _sum_of(output):
-    """The sum of all tensors that can go backward, in whatever the model returned; None without any."""
+    """The sum of all tensors with gradients in the output of a model, also within containers. None if there are none."""
     if hasattr(output, "requires_grad"):
         return output.sum() if output.requires_grad else None
     parts = output.values() if isinstance(output, dict) else output if isinstance(output, (list, tuple)) else ()
@@ -94,7 +94,7 @@ def _sum_of(output):
 def _with_model(sampled, model, call, parameters, learnt):
     record = json.loads(sampled.json(True, False))
     record["kind"] = "profile"
-    record.pop("comparisons", None)     # forward against forward and backward is no question
+    record.pop("comparisons", None)     # comparing forward with forward and backward makes no sense
     name = _name_of(model)
     for subject in record["subjects"]:
         subject["model"] = name
@@ -111,9 +111,9 @@ def _bytes_of(tensors):
 
 
 def _traced(name, model, call, memory):
-    """The entry of a module of PyTorch, with what one more call does."""
+    """The entry of a PyTorch module in the record, with the FLOPs and activations of one more call."""
     with Monitor(enabled=False) as nothing, warnings.catch_warnings():
-        warnings.simplefilter("ignore")         # of parts that are compiled: the record has their figures in the whole
+        warnings.simplefilter("ignore")         # warnings about compiled parts, whose figures are part of the whole
         watched = Watch(model, monitor=nothing, name=name, backward=False)
         with watched:
             call()

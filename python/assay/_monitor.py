@@ -1,4 +1,4 @@
-"""Monitors, the records they give, and decorated functions."""
+"""The classes Monitor and Record, and the decorator tracked()."""
 import functools
 import inspect
 import json
@@ -9,7 +9,7 @@ from . import _core
 
 
 class Plot:
-    """A figure as SVG. Notebooks show it; save() writes it to a file, and str() is its text."""
+    """A figure as SVG. Notebooks show it; save() writes it to a file, and str() returns the SVG text."""
 
     def __init__(self, svg):
         self._svg = svg
@@ -21,7 +21,7 @@ class Plot:
         return self._svg
 
     def save(self, path):
-        """Replace a file by it."""
+        """Write the SVG to a file, which is replaced if it exists."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._svg)
 
@@ -33,7 +33,7 @@ class Record(_core.Record):
 
     @staticmethod
     def from_json(text):
-        """The record in a string of JSON, or another tool's results."""
+        """Read a record, or another tool's results, from a string of JSON."""
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
             file.write(text)
             file.flush()
@@ -44,19 +44,19 @@ class Record(_core.Record):
 
     @staticmethod
     def from_dict(record):
-        """The record in a dictionary, as to_dict() makes it."""
+        """Make a record from a dictionary such as to_dict() returns."""
         return Record.from_json(json.dumps(record))
 
     def to_json(self, *, compact=False, events=False):
-        """Its JSON, as a string. `events` includes the trace of single spans, which may be large."""
+        """The record as a string of JSON. `events` includes the trace of single spans, which may be large."""
         return self.json(compact, events)
 
     def to_dict(self, *, events=False):
-        """Its JSON, as a dictionary."""
+        """The record as a dictionary, with the keys of its JSON."""
         return json.loads(self.json(True, events))
 
     def to_pandas(self):
-        """Its operations as a pandas.DataFrame, one row each; the column `path` has the names from the top."""
+        """The operations as a pandas.DataFrame, one row each. The column `path` has the names from the outermost operation on."""
         import pandas
         operations = self.to_dict()["operations"]
         for operation in operations:
@@ -68,20 +68,21 @@ class Record(_core.Record):
         return pandas.DataFrame(operations)
 
     def plot(self, kind, *, of=None, title=None, width=0):
-        """Its figure: "distribution", "ratios", "growth", "roofline", "timeline" or "convergence" (docs/plots.md).
+        """A figure of the record: "distribution", "ratios", "growth", "roofline", "timeline" or "convergence" (docs/plots.md).
 
-        `of` keeps only what has this text in its name; of growth it is the parameter. `width` is in pixels (0: 360).
+        With `of` the figure shows only items with this text in their name; for growth it is the name of the parameter. `width` is in
+        pixels (0 means 360).
         """
         return Plot(self.svg(kind, of, title, width))
 
     @property
     def comparisons(self):
-        """Its comparisons, the leading metric first: dictionaries with ratio, low, high, verdict and reason."""
+        """The comparisons, as dictionaries with ratio, low, high, verdict and reason. The leading metric comes first."""
         return self.to_dict().get("comparisons", [])
 
     @property
     def verdict(self):
-        """The verdict of its first comparison: "faster", "slower", "same" or "inconclusive"; None without any."""
+        """The verdict of the first comparison: "faster", "slower", "same" or "inconclusive". None if there is no comparison."""
         comparisons = self.comparisons
         return comparisons[0]["verdict"] if comparisons else None
 
@@ -93,7 +94,7 @@ class Record(_core.Record):
         print(self.text(format), end="", file=file)
 
     def _repr_html_(self):
-        from . import _html     # loaded by those who show it
+        from . import _html     # imported only when a notebook shows it
         return _html.of_record(self.to_dict())
 
     def __repr__(self):
@@ -108,9 +109,9 @@ class Monitor(_core.Monitor):
 
     memory: True (resident memory, read every 10 ms), False, "rss" (for every span), "heap" (exact, under `assay run
     --heap`), "peak" (the kernel's peak within every span), or several: "rss,heap".
-    journal: a file to keep the journal in; by default ASSAY_JOURNAL_DIR decides, else it is in memory.
+    journal: the file of the journal. By default it is in the folder ASSAY_JOURNAL_DIR, or in memory if that is not set.
     trace_events: how many single spans of each thread to keep, for a trace.
-    samples: how many durations of each operation to keep one by one.
+    samples: how many single durations of each operation to keep.
     """
 
     __slots__ = ()
@@ -130,7 +131,7 @@ default_monitor = _core.default_monitor
 
 
 def record():
-    """Everything that the default monitor measured so far."""
+    """The record of everything that the default monitor has measured so far."""
     return _core.default_monitor().record()
 
 
@@ -140,20 +141,20 @@ def print_summary(show_aggregate=True, show_bottlenecks=False, file=None):
 
 
 def load(path):
-    """A saved record, or the results of Google Benchmark, hyperfine or pyperf."""
+    """Load a saved record, or the results of Google Benchmark, hyperfine or pyperf."""
     return _core.load(path)
 
 
 def snapshot(path):
-    """The record of a journal, or of all journals of a directory, whether their programs still run or not."""
+    """The record of a journal, or of all journals of a directory. Their programs may still be running."""
     return _core.snapshot(path)
 
 
 def tracked(function=None, /, name=None):
     """Decorate a function so that its calls are measured: `@assay.tracked` or `@assay.tracked("name")`.
 
-    The name is that of the function unless another is given. A coroutine function is measured from its first step to
-    its end, the time it waits included. A generator is measured while it makes an item, one span for each.
+    The name is the name of the function unless another is given. A coroutine function is measured from its first step to its end,
+    including the time that it waits. A generator is measured while it produces an item, with one span for each item.
     """
     return _decorate(_core.operation, function, name)
 
@@ -185,7 +186,7 @@ def _wrapper_of(function, operation):
                     with operation:
                         try:
                             item = await step
-                        except StopAsyncIteration:      # its end, which is no failure
+                        except StopAsyncIteration:      # the end of the generator is not a failure
                             return
                     try:
                         step = items.asend((yield item))
@@ -202,8 +203,8 @@ def _wrapper_of(function, operation):
 
 
 def _with_same_arguments(function, operation):
-    """A function that measures the call of another. It has the same parameters where it can: to gather arguments and to
-    spread them again would cost more than the measuring."""
+    """A function that measures calls of another function. It has the same parameters if possible, because passing *args and **kwargs on
+    would cost more than the measurement."""
     scope = {"_assay_operation_": operation, "_assay_function_": function}
     code = getattr(function, "__code__", None)
     names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount] if code is not None else ()
@@ -229,7 +230,7 @@ def _with_same_arguments(function, operation):
 
 
 class _MeasuredGenerator:
-    """A generator, measured while it runs. What is sent to it and thrown into it arrives."""
+    """A generator that is measured while it runs. send() and throw() are passed on to it."""
 
     def __init__(self, generator, operation):
         self._generator = generator
@@ -251,7 +252,7 @@ class _MeasuredGenerator:
         self._generator.close()
 
     def _run(self, step, *args):
-        # The end of a generator is a StopIteration, which is no failure.
+        # A generator ends with a StopIteration, which must not count as a failure of the span.
         end = None
         with self._operation:
             try:

@@ -1,7 +1,7 @@
-"""The line that shows how far a loop is.
+"""The progress line of a loop.
 
-Only a terminal gets one, and only while nobody else draws there: where the program shows a bar of tqdm, the line would break the bar, so
-nothing is drawn while the bar lives, and the last state of the line is written above the bar.
+It is drawn only on a terminal. If the program shows a bar of tqdm, the line would break the bar. So nothing is drawn while there is a bar, and
+the last state of the line is written above the bar.
 """
 import sys
 
@@ -9,7 +9,7 @@ _WIDTH = 78
 
 
 class Progress:
-    """One line of a terminal that is drawn over and over. `wanted`: None (on a terminal), True or False."""
+    """One line of a terminal that is redrawn in place. `wanted` is True, False, or None for a line only on a terminal."""
 
     def __init__(self, wanted=None, file=None):
         self._file = file if file is not None else sys.stderr
@@ -22,7 +22,7 @@ class Progress:
             self._file.flush()
 
     def end(self, line):
-        """Replace the line for the last time. What comes next stands below it."""
+        """Replace the line for the last time. Later output comes below it."""
         if not self.shown:
             return
         tqdm = _tqdm()
@@ -34,6 +34,6 @@ class Progress:
 
 
 def _tqdm():
-    """tqdm's class if the program uses it and has a bar on the screen; else None. It is not imported for the question."""
+    """The class of tqdm if the program has a bar on the screen, otherwise None. This function does not import tqdm."""
     tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
     return tqdm if tqdm is not None and len(getattr(tqdm, "_instances", ())) > 0 else None

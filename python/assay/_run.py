@@ -1,4 +1,4 @@
-"""run(): everything about a block at once, over all the processes that it starts."""
+"""run(): measures a block of code as a whole, with all processes that it starts."""
 import os
 import shutil
 import sys
@@ -14,8 +14,8 @@ _DIRECTORY = "ASSAY_JOURNAL_DIR"
 class Run:
     """A block that is measured: `with assay.run() as record:`.
 
-    While the block runs, track() and operation() write into its own journal, and so do processes that it starts, by
-    fork or spawn. As long as it runs, the methods of Record show what was measured so far; after it, the whole.
+    While the block runs, track() and operation() write into a journal of its own, and so do processes that it starts by fork or
+    spawn. During the block, the methods of Record show what was measured so far; after it, they show everything.
     """
 
     def __init__(self, name=None, *, memory=True, trace_events=0, samples=0, save=None):
@@ -29,7 +29,7 @@ class Run:
         if self._directory is not None:
             raise RuntimeError("this run is under way already; call assay.run() for another one")
         self._made = None
-        self._directory = tempfile.mkdtemp(prefix="assay-")     # readable by its owner alone
+        self._directory = tempfile.mkdtemp(prefix="assay-")     # only its owner can read it
         self._outside = os.environ.get(_DIRECTORY)
         os.environ[_DIRECTORY] = self._directory
         self._process = os.getpid()
@@ -44,7 +44,7 @@ class Run:
 
     def __exit__(self, kind, error, trace):
         if os.getpid() != self._process:
-            return                      # a forked child leaves the block: the run belongs to its parent
+            return                      # a forked child leaves the block; only its parent makes the record
         try:
             if not self._monitor.closed:
                 self._monitor.resolve_gpu()
@@ -64,7 +64,7 @@ class Run:
             os.environ.pop(_DIRECTORY, None)
         else:
             os.environ[_DIRECTORY] = self._outside
-            for name in os.listdir(self._directory):    # `assay run` around us reads them too
+            for name in os.listdir(self._directory):    # an enclosing `assay run` reads these journals too
                 shutil.move(os.path.join(self._directory, name), self._outside)
         shutil.rmtree(self._directory, ignore_errors=True)
         self._directory = None
@@ -74,7 +74,7 @@ class Run:
 
     @property
     def record(self):
-        """What was measured so far, as a Record; after the block, the whole."""
+        """The Record of what was measured so far; after the block, of everything."""
         if self._made is not None:
             return self._made
         if self._directory is None:
@@ -100,12 +100,12 @@ def _tell_what_is_lost(record):
 
 
 def run(name=None, *, memory=True, trace_events=0, samples=0, save=None):
-    """Measure a block with everything in it, and all processes that it starts:
+    """Measure a block with all spans in it and all processes that it starts:
 
         with assay.run(save="run.json") as record:
             train()
         print(record)
 
-    memory, trace_events and samples are those of Monitor. save: a file for the record's JSON.
+    memory, trace_events and samples are options of Monitor. save: a file for the JSON of the record.
     """
     return Run(name, memory=memory, trace_events=trace_events, samples=samples, save=save)

@@ -1,4 +1,4 @@
-"""python3 -m assay run SCRIPT.py: the script as a command of `assay run`, which profiles it."""
+"""The command line of `python3 -m assay run SCRIPT.py`. It becomes a command line of `assay run`, which profiles the script."""
 import os
 import subprocess
 import sys
@@ -38,7 +38,7 @@ VALUED_LETTERS = "ijnort"
 
 
 def _operand_at(arguments):
-    """The index of the first argument that is no option, nor the value of one."""
+    """The index of the first argument that is neither an option nor the value of one."""
     at = 0
     while at < len(arguments):
         argument = arguments[at]
@@ -55,7 +55,7 @@ def _operand_at(arguments):
 
 
 def command_of(arguments):
-    """The arguments of `assay` for those of `python3 -m assay`; None after the help."""
+    """Translate the arguments of `python3 -m assay` into arguments of `assay`. Returns None if it has printed the help."""
     at = 1 + _operand_at(arguments[1:])
     options, rest = arguments[1:at], arguments[at:]
     if any(option in ("--help", "-h") for option in options):

@@ -1,4 +1,4 @@
-"""PyTorch, if the program uses it. Nothing here imports it."""
+"""Functions for programs that use PyTorch. This module does not import PyTorch; it uses it only if the program has imported it."""
 import contextlib
 import functools
 import sys
@@ -9,24 +9,24 @@ MB = 1024.0 * 1024.0
 
 
 def torch():
-    """The module, if the program has imported it; else None."""
+    """The module torch if the program has imported it, otherwise None."""
     return sys.modules.get("torch")
 
 
 def cuda():
-    """torch.cuda where there is a GPU that it can use; else None."""
+    """torch.cuda if there is a GPU that it can use, otherwise None."""
     loaded = torch()
     return _cuda_of(loaded) if loaded is not None else None
 
 
 @functools.lru_cache(maxsize=1)
 def _cuda_of(loaded):
-    """Asked once: it takes microseconds, and blocks are measured more often than that."""
+    """The same, cached, because is_available() takes microseconds, and blocks that are measured call this often."""
     return loaded.cuda if loaded.cuda.is_available() else None
 
 
 def index_of(device):
-    """The number of a GPU: of 1, "cuda:1" or torch.device("cuda", 1). -1 for "cuda", the current one; None for what is no GPU, as "cpu"."""
+    """The number of the GPU that 1, "cuda:1" or torch.device("cuda", 1) names; -1 for "cuda", the current GPU; None for other devices ("cpu")."""
     if isinstance(device, int):
         return int(device)
     kind, colon, number = str(device).partition(":")
@@ -38,7 +38,7 @@ def index_of(device):
 
 
 def why_not(device):
-    """Why PyTorch cannot use this GPU; None if it can, and for what is no GPU."""
+    """The reason why PyTorch cannot use this GPU. None if it can, and for devices that are not GPUs."""
     index = index_of(device)
     if index is None:
         return None
@@ -57,8 +57,8 @@ def _say_once(device, reason):
 
 
 def cuda_on(device):
-    """torch.cuda if the device is a GPU that it can use, or if there is one and no device is given; else None. A number of which there is
-    no GPU gets a warning, and no figures."""
+    """torch.cuda if the device is a GPU that it can use, or if no device is given and there is a GPU; otherwise None. A GPU that does not exist
+    is reported once with a warning, and then has no figures."""
     gpu = cuda()
     if gpu is None or device is None:
         return gpu
@@ -71,28 +71,28 @@ def cuda_on(device):
 
 
 def check_device(device):
-    """An exception that says why there is no such GPU, for what is to run on it."""
+    """Raise a RuntimeError with the reason if the device is a GPU that does not exist."""
     reason = why_not(device)
     if reason is not None:
         raise RuntimeError(f"there is no device {device!r}: {reason}; use device=\"cpu\", or leave it out")
 
 
 def device_of(model):
-    """The GPU on which a model has its parameters; None if it has none there."""
+    """The GPU that holds the parameters of a model; None if they are not on a GPU."""
     listed = getattr(model, "parameters", None)
     first = next(iter(listed()), None) if callable(listed) else None
     return first.device if getattr(first, "is_cuda", False) else None
 
 
 def synchronize(device=None):
-    """Wait for the GPU, which works behind the program's back: that one, or the current one."""
+    """Wait until the GPU has finished: the given one, or the current one. A GPU works asynchronously."""
     gpu = cuda_on(device)
     if gpu is not None:
         gpu.synchronize(device)
 
 
 def synchronized(function, device=None):
-    """The function, followed by a wait for the GPU if there is one."""
+    """A function that calls the given one and then waits for the GPU. Without a GPU it is the given function."""
     gpu = cuda_on(device)
     if gpu is None:
         return function
@@ -105,14 +105,14 @@ def synchronized(function, device=None):
 
 
 def current_stream(device=None):
-    """The address of PyTorch's current stream on a device; None where it uses no GPU, or the device is none."""
+    """The address of PyTorch's current stream on a device. None if PyTorch uses no GPU, or if the device is not a GPU."""
     loaded = torch()
     if loaded is None or not loaded.cuda.is_initialized():
         return None
     if device is not None and not isinstance(device, int) and loaded.device(device).type != "cuda":
         return None
     raw = getattr(loaded._C, "_cuda_getCurrentRawStream", None)
-    if device is None and raw is not None:      # a tenth of the cost of a Stream object; Triton uses it too
+    if device is None and raw is not None:      # costs a tenth of making a Stream object; Triton uses this function too
         return raw(loaded._C._cuda_getDevice())
     return loaded.cuda.current_stream(device).cuda_stream
 
@@ -124,7 +124,7 @@ def is_module(model):
 
 
 def gpu_memory(device=None):
-    """allocated_mb, reserved_mb and max_allocated_mb of PyTorch's allocator; None where there is no GPU."""
+    """allocated_mb, reserved_mb and max_allocated_mb of PyTorch's allocator. None if there is no GPU."""
     gpu = cuda_on(device)
     if gpu is None:
         return None
@@ -134,7 +134,7 @@ def gpu_memory(device=None):
 
 @contextlib.contextmanager
 def evaluating(model):
-    """Evaluation mode without gradients, for models of PyTorch; every module gets its own mode back."""
+    """Put a PyTorch model into evaluation mode without gradients. Afterwards every module gets its former mode back."""
     if not is_module(model):
         yield
         return

@@ -1,7 +1,7 @@
 """watch(): every module of a PyTorch model measured, forward and backward, without a change to the model.
 
-The hooks are written in C (python/core/hooks.c); this module puts them on the model, traces one call of each shape for FLOPs and activations
-(_flops.py), and takes them off again. PyTorch is not imported here: a model of it exists only where the program has imported it.
+The hooks are written in C (python/core/hooks.c). This module puts them on the model, traces one call of each shape for FLOPs and activations
+(_flops.py), and removes the hooks again. It does not import PyTorch: a PyTorch model exists only if the program has imported PyTorch.
 """
 import collections
 import collections.abc
@@ -16,15 +16,15 @@ from ._flops import Tracer, storage_of
 from ._monitor import default_monitor
 from ._watch_report import WatchReport
 
-_MOST_SHAPES = 16       # calls of more shapes than that are measured, but not counted
-_DEEPEST, _MOST_ITEMS = 5, 64        # of containers, when shapes are looked for in them
+_MOST_SHAPES = 16       # FLOPs are counted for this many different shapes; calls with further shapes are only timed
+_DEEPEST, _MOST_ITEMS = 5, 64        # limits for containers that are searched for shapes: nesting depth, and items of each
 _NOT_CALLED = ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 _names_in_use = weakref.WeakValueDictionary()
-_watches = weakref.WeakKeyDictionary()      # module: its watch
+_watches = weakref.WeakKeyDictionary()      # module -> its watch
 
 
 class NoHook:
-    """What is left of a hook in a model that was pickled."""
+    """Takes the place of a hook in a model that was pickled, and does nothing."""
 
     def before(self, module, arguments, keywords=None):
         """Do nothing."""
@@ -34,7 +34,7 @@ class NoHook:
 
 
 class _Trace:
-    """What one call with tensors of certain shapes does; `calls` counts all calls like it."""
+    """The trace of one call with tensors of certain shapes. `calls` counts all calls with these shapes."""
 
     def __init__(self):
         self.calls = 0
@@ -42,7 +42,7 @@ class _Trace:
 
 
 class Watch(WatchReport):
-    """A model that is measured. remove() or the end of a `with` block takes the hooks off; the figures stay."""
+    """A model that is measured. remove(), or the end of a `with` block, removes the hooks; the figures stay."""
 
     def __init__(self, model, *, depth=3, optimizer=None, monitor=None, name=None, backward=True, flops=True, every=None,
                  synchronize=False):
@@ -60,11 +60,11 @@ class Watch(WatchReport):
         self._monitor = monitor
         self._optimizer = optimizer
         self._handles = []
-        self._switches = []         # what hooks a part: (dictionary of its module, key, value)
+        self._switches = []         # the hooks of parts, as (dictionary of hooks of the module, key, hook)
         self._counts = flops
         self._traces = {}           # by the shapes of the arguments
         self._tracing = self._expected = None
-        self._other_calls = 0       # of more shapes than are kept
+        self._other_calls = 0       # calls with shapes beyond _MOST_SHAPES
         self.messages = []
         if name is not None and not isinstance(name, str):
             raise TypeError(f"the name of a model must be a string, not {type(name)}")
@@ -72,7 +72,7 @@ class Watch(WatchReport):
         self._replace_others([part for _, part, _ in parts])
         self.name = name or self._distinct(type(model).__name__)
         _names_in_use[self.name] = self
-        self.modules = collections.OrderedDict()        # name -> (module, how deep)
+        self.modules = collections.OrderedDict()        # name -> (weak reference to the module, its depth)
         queue = torch.autograd.Variable._execution_engine.queue_callback
         self._core = _core.new_watch(self._called, _described, self._switch_parts, queue, torch.is_grad_enabled,
                                      torch.cuda.synchronize if synchronize and _torch.cuda() else None, every or 0)
@@ -89,7 +89,7 @@ class Watch(WatchReport):
             warnings.warn(f"assay.watch: {message}", stacklevel=3)
 
     def _replace_others(self, parts):
-        """A module has one watch: an earlier one of the same modules ends. Two would end each other's spans."""
+        """End earlier watches of the same modules. A module has only one watch, because two would end each other's spans."""
         for other in {other for part in parts if (other := _watches.get(part)) is not None}:
             other.remove()
             self.messages.append(f"the earlier watch {other.name} had modules in common with this one and has ended; its figures stay")
@@ -97,10 +97,10 @@ class Watch(WatchReport):
             _watches[part] = self
 
     def _distinct(self, name):
-        """A name that no other watch has, nor had in the same monitor: its spans would be counted as ours."""
+        """A name that no other watch has or had in the same monitor. Otherwise the spans of that watch would count as ours."""
         try:
             used = {operation["name"] for operation in self._record_of_monitor().to_dict()["operations"]}
-        except (RuntimeError, ValueError):              # a monitor that is closed
+        except (RuntimeError, ValueError):              # the monitor is closed
             used = set()
         fresh, number = name, 2
         while fresh in _names_in_use or f"{fresh}.forward" in used or f"{fresh}.forward (whole)" in used:
@@ -132,7 +132,7 @@ class Watch(WatchReport):
         self.modules[name] = (weakref.ref(part), level)
 
     def _switch_parts(self, on):
-        """Hook the parts of the model, or only the model as a whole."""
+        """Put the hooks on the parts of the model, or remove them, so that only the model as a whole is measured."""
         for hooks, key, hook in self._switches:
             if on:
                 hooks[key] = hook
@@ -141,7 +141,7 @@ class Watch(WatchReport):
 
     @property
     def _gives_keywords(self):
-        """Whether PyTorch gives hooks the keyword arguments of a call."""
+        """Whether PyTorch passes the keyword arguments of a call to hooks."""
         return "with_kwargs" in inspect.signature(self._torch.nn.Module.register_forward_pre_hook).parameters
 
     @property
@@ -165,7 +165,7 @@ class Watch(WatchReport):
             return
         plain = optimizer.step
 
-        @functools.wraps(plain)         # schedulers look at attributes of the function
+        @functools.wraps(plain)         # schedulers read attributes of the function
         def measured(*args, **kwargs):
             with step:
                 return plain(*args, **kwargs)
@@ -174,7 +174,7 @@ class Watch(WatchReport):
         self._handles.append(_Undo(optimizer, measured, plain if own else None))
 
     def remove(self):
-        """Take the hooks off the model. What was measured stays readable."""
+        """Remove the hooks from the model. The figures can still be read."""
         self._core.remove()
         self._drop_trace()
         for handle in self._handles:
@@ -196,7 +196,7 @@ class Watch(WatchReport):
     # ---- calls of the model ----
 
     def _called(self, shapes):
-        """The model is called: the first call of each shape is traced and not timed."""
+        """Called when the model is called with new shapes. The first call of each shape is traced and not timed."""
         if self._root.is_open or self._tracing is not None:
             if self._runs():
                 return          # the model calls itself
@@ -214,7 +214,7 @@ class Watch(WatchReport):
             trace.calls += 1
 
     def _expect(self, shapes):
-        """Enter the calls that were like the one before, and let the core count those that are like this one."""
+        """Add the number of calls with the shapes expected so far, and let the extension count calls with these shapes from now on."""
         alike = self._core.expect(shapes)
         if self._expected in self._traces:
             self._traces[self._expected].calls += alike
@@ -236,7 +236,7 @@ class Watch(WatchReport):
             self._tracing = None
 
     def _drop_trace(self):
-        """An exception has ended the call that was traced: the next one like it is traced again."""
+        """Discard the trace of a call that an exception has ended. The next call with the same shapes is traced again."""
         if self._tracing is not None:
             trace = next(trace for trace in self._traces.values() if trace.tracer is self._tracing)
             self._stop_tracing()
@@ -244,7 +244,7 @@ class Watch(WatchReport):
             self._expect(None)
 
     def _stepped(self, hook, entering, output):
-        """A module is entered or left while a call is traced; entering is None where an exception leaves it."""
+        """Called when a module is entered or left while a call is traced. `entering` is None if an exception leaves the module."""
         if hook is self._root:
             if entering is None:
                 self._drop_trace()
@@ -256,8 +256,8 @@ class Watch(WatchReport):
             self._tracing.out_of(hook.name)
 
     def _runs(self):
-        """Whether a call of the model, before the present one if there is one, is under way in this thread. An exception leaves no other trace
-        of itself in PyTorch 1."""
+        """Whether a call of the model is running in this thread, other than the one that begins now. The stack is searched for it, because in
+        PyTorch 1 a call that an exception has ended leaves no other sign."""
         model, code = self._model(), self._torch.nn.Module._call_impl.__code__
         frame, calls = sys._getframe(), 0
         asked_by_call = frame.f_back.f_code is Watch._called.__code__
@@ -273,8 +273,8 @@ class Watch(WatchReport):
         return (self._monitor if self._monitor is not None else default_monitor()).record()
 
     def memory(self):
-        """Bytes by use: parameters, gradients, optimizer_state, activations and buffers. Storages that are shared count once. None
-        for what is not known: gradients before the first backward pass, activations before the first call with gradients."""
+        """Bytes by use: parameters, gradients, optimizer_state, activations and buffers. A storage that tensors share counts once. A figure that
+        is not known is None: gradients before the first backward pass, activations before the first call with gradients."""
         model = self._model()
         if model is None:
             raise ReferenceError("the model does not exist any more")
@@ -292,13 +292,13 @@ class Watch(WatchReport):
 
 
 class _Undo:
-    """Gives an optimizer its step() back, unless somebody has replaced it since."""
+    """Restores the step() of an optimizer, unless other code has replaced it since."""
 
     def __init__(self, optimizer, measured, plain):
         self._optimizer, self._measured, self._plain = weakref.ref(optimizer), measured, plain
 
     def remove(self):
-        """Undo it."""
+        """Restore the step()."""
         optimizer = self._optimizer()
         if optimizer is None or vars(optimizer).get("step") is not self._measured:
             return
@@ -316,7 +316,7 @@ def _what_is_missing(model, torch):
 
 
 def _is_closed(module):
-    """Why the parts of a module cannot be seen, or None."""
+    """The reason why the parts of a module cannot be measured, or None."""
     kinds = {kind.__name__ for kind in type(module).__mro__}
     if "ScriptModule" in kinds:
         return "is compiled by TorchScript"
@@ -326,12 +326,12 @@ def _is_closed(module):
 
 
 def _can_hook(module):
-    """Whether a compiled module can be measured as a whole: only the wrapper that torch.compile(model) makes."""
+    """Whether a compiled module can be measured as a whole. Only the wrapper that torch.compile(model) makes can."""
     return "OptimizedModule" in {kind.__name__ for kind in type(module).__mro__}
 
 
 def _described(shapes, arguments, keywords):
-    """The shapes of a call whose tensors are keywords, or within lists, dictionaries and objects."""
+    """The shapes of a call with keyword arguments, or with tensors inside of lists, dictionaries and objects."""
     return (*shapes, _shapes_in(arguments), _shapes_in(keywords))
 
 
@@ -348,7 +348,7 @@ def _shapes_in(value, depth=0):
 
 
 def _parts(model, root, depth, say):
-    """(name, module, level) of all that is called, each module once. Lists of modules are not called, and count no level."""
+    """(name, module, level) of all modules that are called, each module once. Lists of modules are not called, and do not count as a level."""
     seen = set()
 
     def walk(module, name, level, prefix):
@@ -395,11 +395,11 @@ def watch(model, *, depth=3, optimizer=None, monitor=None, name=None, backward=T
         watched.print_summary()
         watched.remove()                # or: with assay.watch(model) as watched:
 
-    depth: how many levels of modules within modules (0: the model as a whole). optimizer: measure its steps, and the memory of its state.
-    monitor: where the spans go (default: where assay.track() writes). name: what to call the model (default: its class).
+    depth: the number of levels of nested modules to measure (0: the model as a whole). optimizer: also measure its steps, and the memory of its
+    state. monitor: the monitor that receives the spans (default: the one of assay.track()). name: the name of the model (default: its class).
     backward: whether to measure backward passes. flops: whether to trace the first call of each shape, which is then not timed.
-    every: measure the parts of the model in one of so many calls (default: in all calls, but if these are short, in as many as cost some 1.5 %
-    of the time). synchronize: wait for the GPU at both ends of every span; without, the spans of a GPU are the times of the launches.
+    every: measure the parts of the model in one of `every` calls (default: in all calls; if calls are short, in so few that the measurement
+    costs some 1.5 % of the time). synchronize: wait for the GPU at both ends of every span; without it, spans on a GPU only time the launches.
     """
     return Watch(model, depth=depth, optimizer=optimizer, monitor=monitor, name=name, backward=backward, flops=flops,
                  every=every, synchronize=synchronize)

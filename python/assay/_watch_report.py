@@ -1,4 +1,4 @@
-"""What a watch found: the table of modules, memory by use, FLOPs by convention, and the run record with all of it."""
+"""The results of a watch: the table of modules, memory by use, FLOPs by convention, and the run record with all of these."""
 import sys
 
 from ._flops import CONVENTIONS
@@ -6,17 +6,17 @@ from ._monitor import Record
 
 _WIDTH = 80
 _NAME = 22
-_ROWS = 40          # modules of a summary; the others are named by their number
+_ROWS = 40          # a summary lists at most this many modules, and says how many more there are
 
 
 class WatchReport:
-    """The reading side of a watch."""
+    """The methods of a watch that read its figures."""
 
     # ---- figures ----
 
     def _counted(self):
         """[(calls, tracer)] of all shapes that were traced."""
-        self._expect(self._expected)        # the calls so far
+        self._expect(self._expected)        # adds the calls that the extension has counted so far
         return [(trace.calls, trace.tracer) for trace in self._traces.values() if trace.tracer is not None]
 
     @property
@@ -26,7 +26,7 @@ class WatchReport:
         return self._other_calls + sum(trace.calls for trace in self._traces.values())
 
     def traced(self):
-        """What was found by tracing a call: of the shapes with most calls, those with gradients first; None before any."""
+        """The tracer of the shapes with the most calls; shapes of calls with gradients come first. None before the first trace."""
         counted = [(tracer.grad, calls, tracer) for calls, tracer in self._counted() if tracer is not self._tracing]
         return max(counted, key=lambda item: item[:2])[2] if counted else None
 
@@ -35,8 +35,8 @@ class WatchReport:
         return tracer.activations() if tracer is not None and tracer.grad else None
 
     def flops(self, convention="assay"):
-        """FLOPs of one call with the shapes that were most frequent: {module: (forward, backward)}, each module without the parts that
-        are listed themselves; the sum is that of the model. None before the first call."""
+        """FLOPs of one call with the most frequent shapes: {module: (forward, backward)}. The figure of a module does not include its parts
+        that are listed themselves, so the sum is the figure of the model. None before the first call."""
         if convention not in CONVENTIONS:
             raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, not {convention!r}")
         tracer = self.traced()
@@ -45,7 +45,7 @@ class WatchReport:
         return {name: tuple(tracer.flops[name][convention]) for name in self.modules if name in tracer.flops}
 
     def total_flops(self, convention="assay"):
-        """(forward, backward) of all calls so far, whatever their shapes; backward as if each call with gradients was followed by one."""
+        """(forward, backward) FLOPs of all calls so far, whatever their shapes. Each call with gradients counts as followed by a backward pass."""
         totals = [0, 0]
         for calls, tracer in self._counted():
             for figures in tracer.flops.values():
@@ -55,7 +55,7 @@ class WatchReport:
 
     @property
     def not_counted(self):
-        """What the FLOPs leave out: {"every convention": operations without a price, convention: operations that it counts as 0}."""
+        """The operations that the FLOPs leave out: {"every convention": operations without a price, convention: operations that it counts as 0}."""
         tracer = self.traced()
         if tracer is None:
             return {}
@@ -64,7 +64,7 @@ class WatchReport:
         return {name: operations for name, operations in found.items() if operations}
 
     def notes(self):
-        """What a reader of the figures has to know, one sentence each."""
+        """Remarks that a reader of the figures needs, one sentence each."""
         notes = list(self.messages)
         tracer = self.traced()
         if tracer is not None and tracer.failed:
@@ -76,7 +76,7 @@ class WatchReport:
         return notes
 
     def times(self):
-        """{module: {"calls", "forward_seconds", "backward_calls", "backward_seconds"}}: totals of the calls whose parts were measured."""
+        """{module: {"calls", "forward_seconds", "backward_calls", "backward_seconds"}}: totals over the calls that were measured with parts."""
         found = {name: {"calls": 0, "forward_seconds": 0.0, "backward_calls": 0, "backward_seconds": 0.0} for name in self.modules}
         operations = self._record_of_monitor().to_dict()["operations"]
         within = []             # whether an operation lies within the model
@@ -92,7 +92,7 @@ class WatchReport:
         return found
 
     def loading(self):
-        """{"load_seconds", "compute_seconds"} of the loops that assay.steps() or a callback measured, or None without any."""
+        """{"load_seconds", "compute_seconds"} of the loops that assay.steps() or a callback measured; None if there is no such loop."""
         sums = {}
         for operation in self._record_of_monitor().to_dict()["operations"]:
             if operation["name"] in ("load", "batch"):
@@ -104,7 +104,7 @@ class WatchReport:
     # ---- the record ----
 
     def record(self):
-        """The record of the monitor, with the model: parameters, memory by use, and FLOPs by module and convention."""
+        """The record of the monitor, with an entry for the model: parameters, memory by use, and FLOPs by module and convention."""
         record, memory = self._record_of_monitor().to_dict(), self.memory()
         record.setdefault("models", []).append(model_of(self.name, self._model().parameters(), memory, self.traced(), self.modules,
                                                         {"depth": max(level for _, level in self.modules.values()), "calls": self.calls}))
@@ -113,7 +113,7 @@ class WatchReport:
     # ---- the summary ----
 
     def print_summary(self, file=None):
-        """Print the table of modules and what is known of the model, in 80 columns."""
+        """Print the table of modules, the memory and the FLOPs of the model, in 80 columns."""
         print(self.summary(), file=file if file is not None else sys.stdout)
 
     def summary(self):
@@ -154,7 +154,7 @@ class WatchReport:
                 f"{_percent(spent / whole if whole and calls else None):>7}{_count(flops):>8}{_number(rate):>8}{_bytes(memory):>10}")
 
     def _subtrees(self):
-        """{module: (FLOPs of forward, bytes of parameters and activations)} with everything in it."""
+        """{module: (FLOPs of forward, bytes of parameters and activations)}, each with the modules inside it."""
         tracer = self.traced()
         own = self.flops() or {}
         kept = tracer.activations() if tracer is not None else {}
@@ -265,7 +265,7 @@ def _labelled(title, rows):
 
 
 def _folded(text, indent):
-    """Lines of at most 80 columns, the further ones indented."""
+    """The text as lines of at most 80 columns. Lines after the first begin with `indent`."""
     lines = []
     while len(text) > _WIDTH:
         cut = text.rfind(" ", len(indent) + 1, _WIDTH + 1)

@@ -1,4 +1,4 @@
-"""Callbacks for training loops of others: PyTorch Lightning, Hugging Face's Trainer, Keras.
+"""Callbacks for the training loops of PyTorch Lightning, of Hugging Face's Trainer and of Keras.
 
     from assay.callbacks import LightningCallback           # after lightning itself was imported
     trainer = lightning.Trainer(callbacks=[LightningCallback(summary=True)])
@@ -9,9 +9,9 @@
     from assay.callbacks import KerasCallback               # after keras itself was imported
     model.fit(data, callbacks=[KerasCallback()])
 
-Each one measures the spans of assay.steps(): "epoch", in it "load" (waiting for the data) and "batch". For models of PyTorch it also watches the
-modules, as assay.watch() does. Nothing here imports these packages: a callback is derived from the package's own class of callbacks if the program
-has imported the package.
+Each callback measures the same spans as assay.steps(): "epoch", and in it "load" (waiting for the data) and "batch". For PyTorch models it also
+watches the modules, as assay.watch() does. This module does not import these packages. A callback is derived from the package's own class of
+callbacks, so the program must have imported the package before.
 """
 import sys
 
@@ -22,11 +22,11 @@ __all__ = ["KerasCallback", "LightningCallback", "TransformersCallback"]
 
 
 class _Loop:
-    """What the three have in common: which spans are open, and the watch."""
+    """The common base of the three callbacks. It knows which spans are open, and holds the watch."""
 
     def __init__(self, *, watch=True, monitor=None, summary=False, file=None, **options):
-        """watch: whether to measure the modules of a PyTorch model; `options` go to assay.watch(). monitor: where the spans go (default: where
-        assay.track() writes). summary: print it to `file` when training ends."""
+        """watch: whether to measure the modules of a PyTorch model; `options` are passed to assay.watch(). monitor: the monitor that receives the
+        spans (default: the one of assay.track()). summary: print a summary to `file` when training ends."""
         super().__init__()
         self._wants_watch, self._options, self._summary, self._file = watch, options, summary, file
         self._monitor_used = monitor
@@ -36,7 +36,7 @@ class _Loop:
         self.watched = None
 
     def record(self):
-        """What was measured so far, with the model if it is watched."""
+        """The record of everything measured so far, with the model if it is watched."""
         if self.watched is not None:
             return self.watched.record()
         return (self._monitor_used if self._monitor_used is not None else _core.default_monitor()).record()
@@ -46,7 +46,7 @@ class _Loop:
         self._open.append(name)
 
     def _end(self, name, failed=None):
-        """End the innermost span of this name and those in it; nothing if none is open."""
+        """End the innermost span of this name and the spans in it. Does nothing if no such span is open."""
         if name in self._open:
             while True:
                 last = self._open.pop()
@@ -55,7 +55,7 @@ class _Loop:
                     break
 
     def _training_begins(self, model, optimizer=None):
-        self._training_ends(quietly=True)       # an exception ended the last one
+        self._training_ends(quietly=True)       # ends a former training that an exception has left
         if self._wants_watch and _torch.is_module(model):
             self.watched = _watch(model, optimizer=optimizer, monitor=self._monitor_used, **self._options)
         self._begin("training")
@@ -105,7 +105,7 @@ class _Loop:
         for name, value in (values or {}).items():
             try:
                 monitor.count(name, float(value))
-            except (TypeError, ValueError, RuntimeError):      # texts, arrays
+            except (TypeError, ValueError, RuntimeError):      # the value is a text or an array
                 continue
 
 
@@ -126,11 +126,11 @@ class _Lightning(_Loop):
         self._batch_begins()
 
     def on_before_backward(self, trainer, pl_module, loss):
-        """The loss is known."""
+        """The loss is known, so the backward pass begins."""
         self._begin("backward")
 
     def on_after_backward(self, trainer, pl_module):
-        """The gradients are known."""
+        """The gradients are known, so the backward pass has ended."""
         self._end("backward")
 
     def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, *unused):
@@ -164,7 +164,7 @@ class _Transformers(_Loop):
 
     def on_train_begin(self, args, state, control, model=None, optimizer=None, **kwargs):
         """Training begins."""
-        optimizer = getattr(optimizer, "optimizer", optimizer)      # Accelerate wraps it
+        optimizer = getattr(optimizer, "optimizer", optimizer)      # Accelerate wraps the optimizer
         self._training_begins(model, optimizer if hasattr(optimizer, "param_groups") else None)
 
     def on_epoch_begin(self, args, state, control, **kwargs):
@@ -180,7 +180,7 @@ class _Transformers(_Loop):
         self._batch_ends()
 
     def on_log(self, args, state, control, logs=None, **kwargs):
-        """Losses and rates."""
+        """Losses and learning rates are logged."""
         self._count(logs)
 
     def on_epoch_end(self, args, state, control, **kwargs):
@@ -229,7 +229,7 @@ class _Keras(_Loop):
         self._training_ends()
 
 
-# The class, and where its package keeps the class of all callbacks.
+# For each callback: the class, the name of the package, and the modules that may hold the package's own class of callbacks.
 _KINDS = {
     "LightningCallback": (_Lightning, "PyTorch Lightning", (("lightning.pytorch.callbacks", "Callback"), ("pytorch_lightning.callbacks", "Callback"))),
     "TransformersCallback": (_Transformers, "transformers", (("transformers.trainer_callback", "TrainerCallback"), ("transformers", "TrainerCallback"))),

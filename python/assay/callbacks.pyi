@@ -1,4 +1,4 @@
-"""Types of the callbacks. Each is also a callback of its package, which a type checker cannot know here."""
+"""Types of the callbacks. Each class is also derived from the callback class of its package, which a type checker cannot know here."""
 from typing import Any, IO, Optional
 
 from . import Monitor, Record, Watch

@@ -7,8 +7,8 @@
     print(meter.energy["joules"], "J, at least", meter.energy["joules_low"])
 
 Operations that are tracked meanwhile have `energy_joules` with bounds in the record, and the record has counters such as
-"cuda:0 power_watts" and "cuda:0 utilisation". Energy is that of whole devices: what else runs on them is in it. A block
-that is shorter than a counter's period (100 ms of a GPU, 1 ms of a processor) has bounds, and its joules are nan.
+"cuda:0 power_watts" and "cuda:0 utilisation". The energy is that of whole devices, including other programs that use them.
+A block that is shorter than the period of a counter (100 ms on a GPU, 1 ms on a processor) has bounds, and its joules are nan.
 """
 from ._core import Meter as _Meter
 
@@ -16,15 +16,15 @@ __all__ = ["Meter"]
 
 
 class Meter(_Meter):
-    """A thread that reads what GPUs and processor do and consume.
+    """A thread that reads the load and the energy of GPUs and processor.
 
-    monitor: where to enter it; None is the default monitor, False none.
-    period: seconds between two readings; 0 is the default, 0.1.
-    traffic: read the traffic of the bus too, which takes 40 ms each time.
-    gpu, cpu: whether to read these.
-    powercap: root of the kernel's powercap tree, if not /sys/class/powercap.
+    monitor: the monitor that receives the readings; None means the default monitor, False means no monitor.
+    period: seconds between two readings; 0 means the default, 0.1.
+    traffic: also read the traffic of the bus, which takes 40 ms each time.
+    gpu, cpu: whether to read the GPUs and the processor.
+    powercap: the root of the kernel's powercap tree, if it is not /sys/class/powercap.
 
-    A RuntimeError or a PermissionError says why there is nothing to read. The end of a `with` block closes the meter.
+    If nothing can be read, a RuntimeError or a PermissionError says why. The end of a `with` block closes the meter.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""Trajectories on a road network: generated with a trained model, every search timed, and evaluated against real ones.
+"""Trajectories on a road network: generates them with a trained model, times every search, and compares them with real trajectories.
 
     from assay.generation import evaluate_trajectories_programmatic, generate_trajectories_programmatic
 
@@ -8,9 +8,9 @@
     evaluate_trajectories_programmatic(generated_file=result['output_file'], dataset='city', od_source='test',
                                        generation_performance=result['performance'])
 
-A dataset is a folder with one *.geo, one *.rel, train.csv and test.csv (LibCity's forms); `assay study routes --out city` makes one up,
-and trains models. Searches run on the CPU, or with cuda_device=0 on that GPU; 'device' of the performance says where they ran. Times are in seconds;
-a figure that could not be measured is nan, and 'unavailable' says why.
+A dataset is a folder with one *.geo, one *.rel, train.csv and test.csv (the formats of LibCity). `assay study routes --out city` makes up a
+dataset and trains models. Searches run on the CPU, or with cuda_device=0 on that GPU; 'device' of the performance says where they ran. Times are in
+seconds. A figure that could not be measured is nan, and 'unavailable' says why.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _without_models(error: ImportError) -> str:
 
 
 def _folder(dataset: Path) -> str:
-    """The folder of a dataset: itself, or that of its name below data."""
+    """The folder of a dataset: `dataset` is its path, or its name below the folder data."""
     name = os.fspath(dataset)
     places = [name, os.path.join("data", name), os.path.join(os.pardir, "data", name)]
     found = next((place for place in places if os.path.isdir(place)), None)
@@ -85,7 +85,7 @@ def _without_nan(figures: Any) -> Any:
 
 
 def _log(prefix: str, figures: Dict[str, Any]) -> None:
-    """Into the run of Weights & Biases, if the program has one."""
+    """Log the figures to the run of Weights & Biases, if the program has one."""
     wandb = sys.modules.get("wandb")
     if wandb is not None and getattr(wandb, "run", None) is not None:
         wandb.log({f"{prefix}/{key}": value for key, value in figures.items() if isinstance(value, (int, float))})
@@ -116,7 +116,7 @@ def _device(cuda_device: Optional[int]) -> Optional[str]:
 
 def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str, seed: int, num_gene: int, beam_search: bool,
               beam_width: int, pair: Optional[Tuple[int, int]] = None, device: Optional[str] = None) -> Tuple[int, Dict[str, Any], str]:
-    """(trajectories, what performance.json of a study has, the printed block)"""
+    """(number of trajectories, the figures as in performance.json of a study, the printed text)"""
     if num_gene < 1 or beam_width < 1:
         raise ValueError(f"num_gene and beam_width must be 1 or more, not {num_gene} and {beam_width}")
     library = _library()
@@ -132,12 +132,12 @@ def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str,
 def generate_trajectories_programmatic(dataset: Path, model_path: Path, od_source: str = "test", seed: int = 42, num_gene: int = 100,
                                        cuda_device: Optional[int] = None, beam_search: bool = False, beam_width: int = 4,
                                        output_file: Optional[Path] = None) -> Dict[str, Any]:
-    """Generate trajectories between the ends of real ones, and time every search.
+    """Generate trajectories between the origins and destinations of real trajectories, and time every search.
 
-    dataset: a folder, or the name of one below data. model_path: the weights, as safetensors. The trajectories go to `output_file`, by
+    dataset: a folder, or its name below data. model_path: the weights, as safetensors. The trajectories are written to `output_file`, by
     default gene/DATASET/seedSEED/TIME.csv. cuda_device: the GPU that the model's forward passes run on. If it cannot be used, they run on
     the CPU, and the logger "assay" says why.
-    Returns 'output_file', 'num_generated' (searches that arrived) and 'performance', with the aggregates over all searches.
+    Returns 'output_file', 'num_generated' (the number of searches that arrived) and 'performance', with the aggregates over all searches.
     """
     path = os.fspath(output_file) if output_file is not None else _fresh_file(_folder(dataset), seed)
     generated, figures, _ = _generate(dataset, model_path, path, od_source, seed, num_gene, beam_search, beam_width,
@@ -149,10 +149,10 @@ def generate_trajectories_programmatic(dataset: Path, model_path: Path, od_sourc
 def evaluate_trajectories_programmatic(generated_file: Path, dataset: Path, od_source: str = "test",
                                        generation_performance: Optional[Dict[str, Any]] = None,
                                        results_file: Optional[Path] = None) -> Dict[str, Any]:
-    """Compare generated trajectories with real ones, print what they cost and how like they are, and return the results.
+    """Compare generated trajectories with real ones, print their cost and their similarity, and return the results.
 
-    The results have 'Distance_JSD', 'Duration_JSD', 'Radius_JSD', 'Hausdorff' and 'DTW' (kilometres) and, if it is given,
-    'generation_performance'. They are saved as JSON too, by default as results.json beside the generated file.
+    The results have 'Distance_JSD', 'Duration_JSD', 'Radius_JSD', 'Hausdorff' and 'DTW' (kilometres), and 'generation_performance' if it
+    is given. They are also saved as JSON, by default as results.json beside the generated file.
     """
     generated = os.fspath(generated_file)
     saved = os.fspath(results_file) if results_file is not None else os.path.join(os.path.dirname(generated), "results.json")
@@ -174,7 +174,7 @@ class Searcher:
 
         route, metrics = Searcher('city', 'city/vanilla/weights.safetensors').beam_search(17, 230)
 
-    Roads have the ids of the dataset's files. Without them every search takes the next pair that the seed draws from od_source.
+    Roads have the ids of the dataset's files. Without ids, every search takes the next pair that the seed draws from od_source.
     """
 
     def __init__(self, dataset: Path, model_path: Path, od_source: str = "test", seed: int = 42):
@@ -183,13 +183,13 @@ class Searcher:
 
     def search(self, origin_road_id: Optional[int] = None, destination_road_id: Optional[int] = None
                ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
-        """Search greedily: (the roads of the trajectory, or None if it did not arrive; 'total_time', 'forward_time_total', 'forward_count',
-        'forward_time_avg', and the ends)."""
+        """Search greedily. Returns (roads, metrics): the roads of the trajectory, or None if the search did not arrive; and 'total_time',
+        'forward_time_total', 'forward_count', 'forward_time_avg', origin and destination."""
         return self._search(origin_road_id, destination_road_id, False, 1)
 
     def beam_search(self, origin_road_id: Optional[int] = None, destination_road_id: Optional[int] = None, beam_width: int = 4
                     ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
-        """The same with a beam; the metrics have its 'beam_width' too."""
+        """The same with a beam search. The metrics also have 'beam_width'."""
         return self._search(origin_road_id, destination_road_id, True, beam_width)
 
     def _search(self, origin: Optional[int], destination: Optional[int], beam_search: bool, beam_width: int
@@ -212,7 +212,7 @@ class Searcher:
 
 
 class TrajectoryGenerator:
-    """Generation with the settings of one pipeline."""
+    """Generates trajectories with the settings of one pipeline."""
 
     def __init__(self, dataset: Path, model_path: Path, od_source: str = "test", seed: int = 42, num_gene: int = 100,
                  cuda_device: Optional[int] = None, beam_search: bool = True, beam_width: int = 4):
@@ -220,19 +220,19 @@ class TrajectoryGenerator:
                           "cuda_device": cuda_device, "beam_search": beam_search, "beam_width": beam_width}
 
     def generate_trajectories(self, **changes: Any) -> Tuple[str, Dict[str, Any]]:
-        """(the file, the performance); keywords change single settings."""
+        """Returns (the file, the performance). Keywords change single settings."""
         result = generate_trajectories_programmatic(**{**self._settings, **changes})
         _log("perf", result["performance"])
         return result["output_file"], result["performance"]
 
 
 class TrajectoryEvaluator:
-    """Evaluation with the settings of one pipeline."""
+    """Evaluates trajectories with the settings of one pipeline."""
 
     def __init__(self, dataset: Path, od_source: str = "test"):
         self.dataset, self.od_source = dataset, od_source
 
     def evaluate_trajectories(self, generated_file: Path, generation_performance: Optional[Dict[str, Any]] = None,
                               results_file: Optional[Path] = None) -> Dict[str, Any]:
-        """As evaluate_trajectories_programmatic()."""
+        """The same as evaluate_trajectories_programmatic()."""
         return evaluate_trajectories_programmatic(generated_file, self.dataset, self.od_source, generation_performance, results_file)

@@ -7,8 +7,8 @@
         data = load_large_dataset()
     monitor.print_summary()
 
-CPU memory is the resident memory of the process, GPU memory that of PyTorch's allocator, where there is a GPU. With a
-GPU, a block ends when the GPU has finished. MB are 2^20 bytes. What could not be measured is nan, and shown as n/a.
+CPU memory is the resident memory of the process. GPU memory is the memory of PyTorch's allocator, if there is a GPU. With a
+GPU, a block ends when the GPU has finished. MB are 2^20 bytes. A figure that could not be measured is nan, and is shown as n/a.
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclasses.dataclass
 class PerformanceMetrics:
-    """The figures of one block; of blocks that were tracked with aggregate=True, of all of them together."""
+    """The figures of one block. For blocks that were tracked with aggregate=True, the figures of all blocks of one name together."""
 
     operation: str
     duration_seconds: float = _NAN
@@ -39,11 +39,11 @@ class PerformanceMetrics:
     gpu_peak_mb: float = _NAN
     count: int = 1
     unavailable: Dict[str, str] = dataclasses.field(default_factory=dict)
-    """Why a figure is nan."""
+    """The reason why a figure is nan."""
 
 
 class _Gpu:
-    """The memory of a GPU over one block; nothing where there is none."""
+    """Measures the memory of a GPU over one block. Without a GPU it does nothing."""
 
     def __init__(self, device: Any):
         self._cuda = _torch.cuda_on(device)
@@ -65,7 +65,7 @@ class _Gpu:
 
 
 class _GpuSpan:
-    """A span, and the memory of the GPU over it."""
+    """A span that also measures the memory of the GPU."""
 
     def __init__(self, monitor: "PerformanceMonitor", span: Any, keeps: bool):
         self._monitor, self._span, self._keeps = monitor, span, keeps
@@ -82,7 +82,7 @@ class _GpuSpan:
 
 
 class PerformanceMonitor:
-    """Blocks of code, measured one by one, or together under one name."""
+    """Measures blocks of code, one by one or together under one name."""
 
     def __init__(self, enabled: bool = True, device: Any = 0):
         self.enabled = enabled
@@ -93,8 +93,8 @@ class PerformanceMonitor:
         self._lock = threading.Lock()
 
     def track(self, name: str, aggregate: bool = False) -> Any:
-        """Measure a block: `with monitor.track("forward"):`. With `aggregate`, blocks of one name make one figure, at
-        a cost of well below a microsecond; without, each one is recorded with its memory."""
+        """Measure a block: `with monitor.track("forward"):`. With `aggregate`, all blocks of one name share one figure, and a block
+        costs well below a microsecond. Without it, each block is recorded with its memory."""
         span = self.monitor.track(name) if aggregate else self.monitor.metric(name)
         if aggregate:
             self._aggregated.add(name)
@@ -133,7 +133,7 @@ class PerformanceMonitor:
         return self.record()._repr_html_()
 
     def get_total_time(self) -> float:
-        """Seconds of all blocks together; blocks within blocks count once. nan if the monitor is disabled."""
+        """Seconds of all blocks together. The time of a block within another block counts once. nan if the monitor is disabled."""
         return _or_nan(self.monitor.total_seconds())
 
     def get_operation_time(self, name: str) -> float:
@@ -141,7 +141,7 @@ class PerformanceMonitor:
         return _or_nan(self.monitor.operation_seconds(name))
 
     def get_metrics(self) -> List[PerformanceMetrics]:
-        """The blocks in order of their end, then one for each name that was tracked with aggregate=True."""
+        """The single blocks in the order in which they ended, then one entry for each name that was tracked with aggregate=True."""
         record = self.record().to_dict()
         metrics = [_metric(metric) for metric in record["metrics"]]
         metrics += [PerformanceMetrics(name, self.get_operation_time(name), count=count,
@@ -187,8 +187,8 @@ class track_performance:
         with track_performance("critical_operation"):
             result = expensive_function()
 
-    `as metrics` gives a PerformanceMetrics, which has its figures once the block has ended. For blocks that run often,
-    a PerformanceMonitor costs a hundredth of this.
+    `as metrics` gives a PerformanceMetrics, which has its figures after the block has ended. For blocks that run often, use a
+    PerformanceMonitor, which costs a hundredth of this.
     """
 
     def __init__(self, name: str, print_result: bool = True, device: Any = 0):
@@ -221,7 +221,7 @@ class track_performance:
 
 
 def monitor_performance(name: str, device: Any = 0) -> Callable[[_Function], _Function]:
-    """Decorate a function: every call is measured, and its figures are printed in one line after it."""
+    """Decorate a function so that every call is measured and its figures are printed in one line after it."""
     if callable(name):
         raise TypeError('monitor_performance() needs a name: @monitor_performance("data processing")')
 
@@ -241,8 +241,8 @@ def monitor_performance(name: str, device: Any = 0) -> Callable[[_Function], _Fu
 
 
 class EpochPerformanceMonitor:
-    """The epochs and batches of a training loop. The first `verbose_batches` batches of each epoch and the end of each epoch
-    print a line. A loop that leaves out a start or an end gets a warning, and that epoch or batch does not count."""
+    """Measures the epochs and batches of a training loop. It prints a line for the first `verbose_batches` batches of each epoch, and
+    for each epoch. If a loop leaves out a start or an end, a warning is given, and that epoch or batch does not count."""
 
     def __init__(self, enabled: bool = True, verbose_batches: int = 5, device: Any = 0):
         self.enabled = enabled
@@ -251,18 +251,18 @@ class EpochPerformanceMonitor:
         self._core = _core.EpochMonitor(enabled, verbose_batches, None if self._gpu is None else lambda: _torch.gpu_memory(device))
 
     def on_epoch_start(self) -> None:
-        """An epoch begins."""
+        """Call this when an epoch begins."""
         if self._gpu is not None:
             self._gpu.synchronize(self.device)
             self._gpu.reset_peak_memory_stats(self.device)
         self._core.on_epoch_start()
 
     def on_batch_start(self, batch_idx: int) -> None:
-        """A batch begins; batches of an epoch are counted from 0."""
+        """Call this when a batch begins. Batches of an epoch are counted from 0."""
         self._core.on_batch_start(batch_idx)
 
     def on_batch_end(self, batch_idx: int, loss: Any = None) -> None:
-        """A batch ends, and with it what the GPU does for it. loss: a number or a tensor of one, or None."""
+        """Call this when a batch ends. It waits for the GPU, so that its work counts too. loss: a number, a tensor with one number, or None."""
         if self._gpu is not None:
             self._gpu.synchronize(self.device)
         if loss is None or not self.enabled:
@@ -275,10 +275,10 @@ class EpochPerformanceMonitor:
         self._core.on_batch_end(batch_idx, value)
 
     def on_epoch_end(self) -> None:
-        """An epoch ends."""
+        """Call this when an epoch ends."""
         self._core.on_epoch_end()
 
     def get_statistics(self) -> Dict[str, Any]:
-        """'total_epoch_time', 'avg_epoch_time', 'total_batch_time', 'avg_batch_time', 'min_batch_time', 'max_batch_time' in
-        seconds, 'num_batches' and 'num_epochs'. Before the first end, averages and extremes are nan."""
+        """'total_epoch_time', 'avg_epoch_time', 'total_batch_time', 'avg_batch_time', 'min_batch_time', 'max_batch_time' in seconds,
+        'num_batches' and 'num_epochs'. Averages and extremes are nan before the first batch or epoch has ended."""
         return self._core.get_statistics()

@@ -6,11 +6,12 @@
     pytest --assay-save before.json                     (a record, as `assay compare` and `assay report` read it)
     pytest --assay-compare before.json --assay-gate     (fails the tests that got slower)
 
-An installed package brings the plugin along. From build/python it is `pytest -p assay.pytest_plugin`.
+An installed package registers the plugin. With build/python, use `pytest -p assay.pytest_plugin`.
 
-All verdicts are given together, after the last test, because several comparisons share one risk of a false alarm. The record is a study's
-named "pytest", since the same reasons hold for it: two runs of a program differ by more than the noise within one of them. So single runs are
-compared with the margin of 15 %, relative to a yardstick that was timed beside the samples (docs/comparing.md).
+All verdicts are given together, after the last test, because all comparisons share one risk of a false alarm. The record has the kind of a
+study, with the name "pytest", because two runs of a program differ by more than the noise within one of them. So single runs are compared
+with the margin of 15 %, relative to a yardstick that was timed beside the samples (docs/comparing.md). A test that seems
+slower is measured again in a fresh process. It is called slower only if it is slower there too (_confirm.py).
 """
 import functools
 import os
@@ -22,7 +23,7 @@ from typing import Any, Callable, Optional, TypeVar
 
 import pytest
 
-from . import _core
+from . import _confirm, _core
 from ._analysis import check_plain, compare
 from ._format import interval, ratio, seconds
 from ._junit import add_failures
@@ -65,11 +66,21 @@ def pytest_addoption(parser):
                                                              "differ by that much)")
     add("--assay-budget", metavar="SECONDS", type=_budget, default=BUDGET_SECONDS,
         help="how long to measure each benchmark at most (default 1s)")
+    add("--assay-single", action="store_true", help="believe this process: do not measure tests that seem slower again in a second one")
     add("--assay-once", action="store_true", help="call each benchmarked function once and measure nothing")
+
+
+def _be_the_second_process(option):
+    """Measure and save, and leave the verdict to the process that started this one."""
+    option.assay_save = os.environ[_confirm.SAVE]
+    option.assay_compare = None
+    option.assay_gate = option.assay_strict = option.assay_once = False
 
 
 def pytest_configure(config):
     option = config.option
+    if _confirm.SAVE in os.environ:
+        _be_the_second_process(option)
     if option.assay_gate and not option.assay_compare:
         raise pytest.UsageError("--assay-gate needs a record to compare with: --assay-compare FILE")
     if option.assay_strict and not option.assay_gate:
@@ -100,9 +111,9 @@ def _load(path):
 # ---- the fixture ----
 
 class Benchmark:
-    """What the fixture `assay_benchmark` gives: call it with a function and its arguments."""
+    """The value of the fixture `assay_benchmark`. Call it with a function and its arguments."""
 
-    record: Optional[Record]        # of the last call; None before it, and with --assay-once
+    record: Optional[Record]        # of the last call; None before the first call, and with --assay-once
 
     def __init__(self, session, nodeid):
         self._session = session
@@ -110,10 +121,10 @@ class Benchmark:
         self.record = None
 
     def __call__(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
-        """Measure function(*args, **kwargs), and return its result. `record` then has what was measured.
+        """Measure function(*args, **kwargs), and return its result. `record` then has the figures.
 
-        The function is called once for its result, then as often as the precision of 1 % needs or --assay-budget allows. So it must be one
-        that can be called again.
+        The function is called once for its result, and then until the precision of 1 % is reached or --assay-budget is spent. So it must be
+        possible to call it several times.
         """
         if not callable(function):
             raise TypeError(f"assay_benchmark(function, *args) calls a function, and {function!r} cannot be called")
@@ -127,25 +138,27 @@ class Benchmark:
 
 @pytest.fixture
 def assay_benchmark(request):
-    """assay_benchmark(function, *args, **kwargs): measure the call, and return its result."""
+    """assay_benchmark(function, *args, **kwargs) measures the call and returns its result."""
     return Benchmark(request.config.pluginmanager.get_plugin(_KEY), request.node.nodeid)
 
 
 # ---- the session ----
 
 class Benchmarks:
-    """All benchmarks of a session, and what was found about them."""
+    """All benchmarks of a session, with their comparisons and the verdict of the gate."""
 
     def __init__(self, option, once):
         self.option = option
         self.once = once
         self.baseline = None
-        self.measured = {}          # name of a subject: (nodeid, record)
-        self.failed = set()         # nodeids of tests that failed for a reason of their own
+        self.measured = {}          # name of a subject -> (nodeid, record)
+        self.failed = set()         # nodeids of tests that failed for another reason than their times
         self.comparison = None
-        self.problem = None         # why there is none
-        self.stopped = {}           # nodeid: (headline, text) of the tests that the gate failed
-        self.saved = None           # what became of --assay-save
+        self.problem = None         # the reason why there is no comparison
+        self.unconfirmed = {}       # name -> the comparison in which a second process does not find it slower
+        self.unasked = None         # the reason why there was no second process
+        self.stopped = {}           # nodeid -> (headline, text), for the tests that the gate failed
+        self.saved = None           # a sentence on the result of --assay-save
 
     def measure(self, nodeid, call):
         name, number = nodeid, 2
@@ -160,7 +173,7 @@ class Benchmarks:
             self.failed.add(report.nodeid)
 
     def record(self):
-        """Everything that was measured, as one record; None without any."""
+        """All figures as one record. None if nothing was measured."""
         parts = [record.to_dict() for nodeid, record in self.measured.values() if nodeid not in self.failed]
         if not parts:
             return None
@@ -170,7 +183,7 @@ class Benchmarks:
         whole["subjects"] = [subject for part in parts for subject in part["subjects"]]
         return Record.from_dict(whole)
 
-    # Before the terminal prints its summary; and the file of --junitxml is written between the two halves.
+    # This hook runs before the terminal prints its summary. pytest writes the file of --junitxml at the `yield`.
     @pytest.hookimpl(hookwrapper=True)
     def pytest_sessionfinish(self, session):
         self.finish(session)
@@ -185,6 +198,7 @@ class Benchmarks:
             return
         if self.baseline is not None:
             self.compare(record)
+            self.confirm(session.config)
         slower = self.judge(session) if self.option.assay_gate else []
         if self.option.assay_save and record is not None:
             self.save(record, keep=bool(slower))
@@ -198,13 +212,32 @@ class Benchmarks:
         except (ValueError, RuntimeError) as error:
             self.problem = str(error)
 
+    def confirm(self, config):
+        """Measure what seems slower again in a fresh process, and note where it is not slower there."""
+        slower = [name for name, found in self.leading().items() if found["verdict"] == "slower"]
+        if not slower or self.option.assay_single:
+            return
+        again, self.unasked = _confirm.measure_again(config, sorted({self.measured[name][0] for name in slower}), self.option.assay_budget)
+        if again is None:
+            return
+        try:
+            second = _leading_of(compare(self.baseline, again, margin=self.option.assay_margin))
+        except (ValueError, RuntimeError) as error:
+            self.unasked = str(error)
+            return
+        self.unconfirmed = {name: second[name] for name in slower if name in second and second[name]["verdict"] != "slower"}
+
     def leading(self):
-        """{name: comparison} of those that the gate judges."""
-        comparisons = self.comparison.comparisons if self.comparison is not None else []
-        return {found["candidate"]: found for found in comparisons if not found.get("beside")}
+        """{name: comparison} of the comparisons that the gate judges."""
+        found = _leading_of(self.comparison) if self.comparison is not None else {}
+        for name, second in self.unconfirmed.items():
+            reason = (f"a second process does not confirm that it is slower: {ratio(second['ratio'])} times as long there "
+                      f"({interval(second['low'], second['high'])})")
+            found[name] = {**found[name], "verdict": "inconclusive", "reason": reason}
+        return found
 
     def judge(self, session):
-        """Fail the tests that the gate does not let pass; returns their nodeids."""
+        """Fail the tests that do not pass the gate. Returns their nodeids."""
         bad = ("slower", "inconclusive") if self.option.assay_strict else ("slower",)
         stopped = {}
         for name, found in self.leading().items():
@@ -226,6 +259,8 @@ class Benchmarks:
         yield f"  {ratio(found['ratio'])} times as long (95 % interval {interval(found['low'], found['high'])})"
         yield f"  {self.times(name)}"
         yield f"  up to 1 ± {100 * found['margin']:.4g} % counts as the same"
+        if slower and self.unasked is None and not self.option.assay_single:
+            yield "  a second process, which measured it again, found it slower too"
         if found["reason"]:
             yield f"  {found['reason']}"
         yield "What to do:"
@@ -276,7 +311,7 @@ class Benchmarks:
             write(f"gate: {result}", red=result.startswith("failed"), green=result == "passed")
 
     def rows(self, shown):
-        """(rows, verdicts): the name, and four figures."""
+        """(rows, verdicts). A row is the name of a benchmark and four figures; the first row has the headings."""
         leading = self.leading()
         heads = ("mean", "ratio", "95 % interval", "verdict") if self.comparison is not None else ("mean", "95 % interval", "samples", "")
         rows, verdicts = [("benchmark", *heads)], [None]
@@ -304,6 +339,8 @@ class Benchmarks:
 
     def remarks_of_comparison(self):
         leading = self.leading()
+        if self.unasked is not None:
+            yield f"tests that seem slower could not be measured again in a second process: {self.unasked}"
         for name, found in leading.items():
             if found["verdict"] == "inconclusive" or found["reason"]:
                 yield f"{name}: {found['reason']}"
@@ -328,8 +365,12 @@ class Benchmarks:
         return "passed" + (f"; {unknown} of {len(verdicts)} inconclusive, which is no proof" if unknown else "")
 
 
+def _leading_of(comparison):
+    return {found["candidate"]: found for found in comparison.comparisons if not found.get("beside")}
+
+
 def _lines_of(row, width):
-    """The name on a line of its own where the figures leave no room for it."""
+    """The lines of a row. The name has a line of its own if the figures leave no room for it."""
     name, *figures = row
     text = f"{figures[0]:>10}  {figures[1]:>21}  {figures[2]:>8}" if not figures[3] else \
         f"{figures[0]:>10}  {figures[1]:>7}  {figures[2]:>15}  {figures[3]}"
@@ -338,7 +379,7 @@ def _lines_of(row, width):
 
 
 class _Finding:
-    """What pytest shows of a failure: the lines, and the headline in its short summary."""
+    """A failure as pytest shows it: the lines, and the headline in the short summary."""
 
     def __init__(self, headline, lines):
         self.lines = lines
@@ -353,7 +394,7 @@ class _Finding:
 
 
 def _folded(lines):
-    """Lines that fit the terminal; what goes on is indented like what it continues."""
+    """The lines, wrapped to the width of the terminal. A continued line has the indentation of its beginning."""
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
         yield from textwrap.wrap(line, _width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
@@ -364,7 +405,7 @@ def _width():
 
 
 def _fail_test(session, nodeid, headline, lines):
-    """Turn the report of a test that passed into that of a failure. Verdicts are known after the last test, and not before."""
+    """Turn the report of a test that passed into the report of a failure, because verdicts are known only after the last test."""
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     reports = terminal.stats.get("passed", []) if terminal is not None else []
     report = next((report for report in reports if report.nodeid == nodeid and report.when == "call"), None)

@@ -1,4 +1,4 @@
-"""What a forecasting model costs: training and inference time, memory, throughput, complexity; and models compared.
+"""Runtime profiles of forecasting models: training and inference time, memory, throughput and complexity; and comparisons of models.
 
     from assay.runtime_analyzer import RuntimeAnalyzer, quick_benchmark
 
@@ -38,13 +38,13 @@ def _number(value: Any) -> float:
 
 
 def _plain(value: float) -> Optional[float]:
-    """None for what is not a figure: JSON has no nan."""
+    """The value, or None if it is not finite, because JSON has no nan."""
     return value if value is not None and math.isfinite(value) else None
 
 
 @dataclasses.dataclass
 class TimingResult:
-    """Seconds of repeated calls, or of one job, which has a total alone."""
+    """The times of repeated calls, or of one job, which has only a total."""
 
     total_seconds: float
     mean_seconds: float = _NAN
@@ -54,7 +54,7 @@ class TimingResult:
     samples: int = 1
 
     def to_dict(self) -> Dict[str, Any]:
-        """As it stands in the JSON of a profile."""
+        """The figures as in the JSON of a profile."""
         if math.isnan(self.mean_seconds):
             return {"total_seconds": _plain(self.total_seconds)}
         return {"mean_seconds": self.mean_seconds, "std_seconds": _plain(self.std_seconds), "min_seconds": _plain(self.min_seconds),
@@ -74,7 +74,7 @@ class TimingResult:
 
 @dataclasses.dataclass
 class MemoryResult:
-    """Resident memory of the process, and the size of a model's parameters."""
+    """The resident memory of the process, and the size of the parameters of a model."""
 
     peak_mb: float
     current_mb: float
@@ -82,7 +82,7 @@ class MemoryResult:
     parameter_memory_mb: float
 
     def to_dict(self) -> Dict[str, Any]:
-        """As it stands in the JSON of a profile."""
+        """The figures as in the JSON of a profile."""
         return {name: _plain(value) if isinstance(value, float) else value for name, value in dataclasses.asdict(self).items()}
 
 
@@ -99,7 +99,7 @@ class RuntimeProfile:
     complexity: Dict[str, Any]
 
     def to_dict(self) -> Dict[str, Any]:
-        """The JSON of the profile, as `assay study rom` writes it too."""
+        """The profile as a dictionary, with the keys of the JSON that `assay study rom` writes too."""
         single = self.inference_single_step
         return {"model_name": self.model_name, "training": self.training.to_dict(),
                 "inference": {"single_step": single.to_dict() if single is not None else None,
@@ -107,12 +107,12 @@ class RuntimeProfile:
                 "memory": self.memory.to_dict(), "throughput": dict(self.throughput), "complexity": dict(self.complexity)}
 
     def _repr_html_(self) -> str:
-        from . import _html     # loaded by those who show it
+        from . import _html     # imported only when a notebook shows it
         return _html.of_dictionary(self.model_name, {key: value for key, value in self.to_dict().items() if key != "model_name"})
 
 
 class _Stopwatch:
-    """The time of a block. `elapsed` is in seconds, and stands still once the block has ended."""
+    """The time of a block. `elapsed` is in seconds, and no longer changes after the block has ended."""
 
     def __init__(self, name: str):
         self.name = name
@@ -135,7 +135,7 @@ class _Stopwatch:
 
 
 def _item_size(dtype: Any) -> int:
-    """Bytes of one number of this type: of NumPy, of PyTorch, by its name ("float32"), or the number itself."""
+    """The bytes of one number of a type. The type is given as a NumPy or PyTorch dtype, by its name ("float32"), or as a number of bytes."""
     if isinstance(dtype, int) and not isinstance(dtype, bool) and dtype > 0:
         return dtype
     if dtype is float:
@@ -155,7 +155,7 @@ def _item_size(dtype: Any) -> int:
 
 
 def _shape(model_name: str, model_params: int, latent_dim: int, sizes: Dict[str, Any]) -> tuple:
-    """("mvar", lag, 0), ("lstm", hidden_size, num_layers) or ("", 0, 0): what kind of model the name and sizes speak of."""
+    """The kind of model that the name and the sizes describe: ("mvar", lag, 0), ("lstm", hidden_size, num_layers) or ("", 0, 0)."""
     name = model_name.lower()
     lag = sizes.get("lag", sizes.get("lag_order", sizes.get("p")))
     hidden = sizes.get("hidden_size", sizes.get("hidden_dim", sizes.get("hidden_units")))
@@ -188,7 +188,7 @@ class RuntimeAnalyzer:
 
     def benchmark_inference(self, forecast_fn: Callable[[Any, int], Any], z0: Any, n_steps: int = 100, n_trials: int = 50,
                             warmup_trials: int = 5) -> Dict[str, TimingResult]:
-        """Time forecasts of a single step and of `n_steps` steps, after `warmup_trials` that do not count. Returns
+        """Time forecasts of a single step and of `n_steps` steps, after `warmup_trials` trials that do not count. Returns
         'single_step' and 'full_trajectory'."""
         if not callable(forecast_fn):
             raise TypeError(f"forecast_fn must be a function of the state and the number of steps, not {forecast_fn!r}")
@@ -204,14 +204,14 @@ class RuntimeAnalyzer:
         return self._figures(full=inference_timing, steps=n_steps, latent_dim=latent_dim)["throughput"]
 
     def analyze_complexity(self, model_name: str, model_params: int, latent_dim: int, **kwargs: Any) -> Dict[str, Any]:
-        """Parameters, FLOPs of a step and growth. The name and the sizes say which kind of model it is: `lag` makes an
-        MVAR, `hidden_size` (and `num_layers`) an LSTM. Of other models the parameters alone are known."""
+        """Parameters, FLOPs of a step and growth. The name and the sizes tell the kind of model: `lag` means an MVAR, `hidden_size` (and
+        `num_layers`) an LSTM. For other models only the parameters are known."""
         return self._figures(model_name, model_params=model_params, latent_dim=latent_dim, sizes=kwargs)["complexity"]
 
     def build_profile(self, model_name: str, training_time: float, inference_times: Any, model_params: int, latent_dim: int,
                       n_forecast_steps: int = 100, param_dtype: Any = "float64", **kwargs: Any) -> RuntimeProfile:
-        """Put a profile together. inference_times: what benchmark_inference() returned, or the TimingResult of whole forecasts.
-        The memory is measured now; the throughput is that of whole forecasts; sizes as in analyze_complexity()."""
+        """Put a profile together. inference_times: the result of benchmark_inference(), or the TimingResult of whole forecasts. The memory
+        is measured now. The throughput is that of whole forecasts. Keywords are the sizes of analyze_complexity()."""
         single, full = _inference(inference_times)
         training = training_time if isinstance(training_time, TimingResult) else TimingResult(_number(training_time))
         figures = self._figures(model_name, single=single, full=full, steps=n_forecast_steps, model_params=model_params,
@@ -220,8 +220,8 @@ class RuntimeAnalyzer:
                               figures["complexity"])
 
     def compare_models(self, profiles: Sequence[RuntimeProfile]) -> Dict[str, Any]:
-        """Compare every pair: 'training_time_ratio', 'inference_speedup', 'memory_ratio', 'parameter_ratio' by "B_vs_A", and the
-        'winners'. Times, memory and parameters are B / A; a speedup above 1 says that B is the faster one."""
+        """Compare every pair of profiles: 'training_time_ratio', 'inference_speedup', 'memory_ratio' and 'parameter_ratio' by "B_vs_A", and
+        the 'winners'. The ratios of times, memory and parameters are B / A. A speedup above 1 means that B is faster."""
         for profile in profiles:
             if not isinstance(profile, RuntimeProfile):
                 raise TypeError(f"compare_models() compares profiles of build_profile(), not {type(profile)}")
@@ -248,7 +248,7 @@ class RuntimeAnalyzer:
     @staticmethod
     def _figures(model_name: str = "", *, single: Optional[TimingResult] = None, full: Optional[TimingResult] = None, steps: int = 1,
                  model_params: int = 0, latent_dim: int = 1, sizes: Optional[Dict[str, Any]] = None, size: int = 8) -> Dict[str, Any]:
-        """The profile of these parts, as the core makes it."""
+        """The dictionary of a profile with these parts, as libassay makes it."""
         parameters, dimension = _whole(model_params, "model_params"), _whole(latent_dim, "latent_dim", 1)
         return json.loads(_core.profile_json(
             model_name, None, single and single._timing(), full and full._timing(), _whole(steps, "the number of steps", 1), parameters,
@@ -256,7 +256,7 @@ class RuntimeAnalyzer:
 
 
 def _inference(given: Any) -> tuple:
-    """(single step or None, whole forecasts) of what build_profile() was given."""
+    """(timing of a single step or None, timing of whole forecasts), from the argument of build_profile()."""
     if isinstance(given, TimingResult):
         return None, given
     if isinstance(given, dict) and isinstance(given.get("full_trajectory"), TimingResult):
@@ -278,7 +278,7 @@ def quick_benchmark(model_name: str, forecast_fn: Callable[[Any, int], Any], z0:
 
 
 def _size_of(array: Any) -> int:
-    """How many numbers an array, a tensor, or nested sequences hold."""
+    """The number of elements in an array, a tensor or nested sequences."""
     if hasattr(array, "numel"):
         return int(array.numel())
     if hasattr(array, "size") and not callable(array.size):
@@ -291,7 +291,7 @@ def _size_of(array: Any) -> int:
 
 
 def compute_mvar_params(mvar_model: Dict[str, Any]) -> int:
-    """How many parameters an MVAR has: those of its arrays 'A_0' and 'A_j'."""
+    """The number of parameters of an MVAR: the elements of its arrays 'A_0' and 'A_j'."""
     missing = [key for key in ("A_0", "A_j") if key not in mvar_model]
     if missing:
         raise ValueError(f"an MVAR is a dictionary with 'A_0' and 'A_j'; this one has no {' and no '.join(map(repr, missing))}")
@@ -299,7 +299,7 @@ def compute_mvar_params(mvar_model: Dict[str, Any]) -> int:
 
 
 def compute_lstm_params(lstm_model: Any) -> int:
-    """How many parameters a model of PyTorch has."""
+    """The number of parameters of a PyTorch model."""
     parameters = getattr(lstm_model, "parameters", None)
     if not callable(parameters):
         raise TypeError(f"compute_lstm_params() counts the parameters of a model of PyTorch, not of {type(lstm_model).__name__}")

@@ -1,4 +1,4 @@
-"""Timers for training scripts: what took how long, as a table, compared and exported.
+"""Timers for training scripts. They measure calls, print tables, compare times and export them.
 
     from assay.timing import track_time, print_timing_summary
 
@@ -6,7 +6,7 @@
     results = track_time(timers, "Model Training", train_function, arg1, arg2)
     print_timing_summary(timers, "My Experiment")
 
-`timers` is a plain dictionary. It maps a name to seconds, or to a dictionary with 'time' and further metrics; every
+`timers` is a plain dictionary. It maps a name to seconds, or to a dictionary with 'time' and further metrics. Every
 function here takes both. A figure that could not be measured is nan, and 'unavailable' beside it says why.
 """
 from __future__ import annotations
@@ -31,12 +31,12 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Seconds(float):
-    """Seconds, which know the timer around them: `inside` is its name, or None."""
+    """A number of seconds. `inside` is the name of the timer within which it was measured, or None."""
 
     inside: Optional[str] = None
 
 
-# The timers that are being measured in this thread or task, outermost first: (dictionary, name).
+# The timers that are running in this thread or task, outermost first, as (dictionary, name).
 _open: contextvars.ContextVar[tuple] = contextvars.ContextVar("assay.timing", default=())
 
 
@@ -72,27 +72,27 @@ def _enter(timers: Timers, name: str, figures: dict) -> None:
 
 
 def track_time(timers: Timers, name: str, func: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
-    """Call a function, enter its time into the timers, print it, and return what the function returned.
+    """Call a function, enter its time into the timers, print the time, and return the result of the function.
 
-    A function that raises an exception enters nothing. A call within another one is entered as part of it: tables
-    show it below the other, and totals do not count it again.
+    If the function raises an exception, nothing is entered. A call within another timed call is entered as part of it: tables
+    show it below the outer one, and totals do not count it again.
     """
     return _track("time", timers, name, func, args, kwargs)
 
 
 def track_time_and_memory(timers: Timers, name: str, func: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
-    """The same, with 'peak_memory_mb' and 'current_memory_mb' beside the 'time'.
+    """The same as track_time(), with 'peak_memory_mb' and 'current_memory_mb' beside the 'time'.
 
-    The memory is the resident memory of the process. Under `assay run --heap` it is the heap alone, exact, counted
-    from enable_memory_tracking() on. MB are 2^20 bytes.
+    The memory is the resident memory of the process. Under `assay run --heap` it is the exact size of the heap, counted from
+    enable_memory_tracking() on. MB are 2^20 bytes.
     """
     return _track("memory", timers, name, func, args, kwargs)
 
 
 def track_time_and_gpu(timers: Timers, name: str, func: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
-    """The same, with 'allocated_mb', 'reserved_mb' and 'max_allocated_mb' of PyTorch's allocator on the GPU.
+    """The same as track_time(), with 'allocated_mb', 'reserved_mb' and 'max_allocated_mb' of PyTorch's allocator on the GPU.
 
-    The GPU has finished when the time is taken. Without a GPU the time is still measured.
+    The time ends when the GPU has finished. Without a GPU the time is still measured.
     """
     gpu = _torch.cuda()
     if gpu is None or not callable(func):
@@ -108,12 +108,12 @@ def track_time_and_gpu(timers: Timers, name: str, func: Callable[..., Result], /
 
 
 def enable_memory_tracking() -> Optional[str]:
-    """Count memory from now on. Returns what is counted: "heap" under `assay run --heap`, else "resident"."""
+    """Count memory from now on. Returns what is counted: "heap" under `assay run --heap`, otherwise "resident"."""
     return _core.memory_tracking()
 
 
 def get_gpu_memory_usage() -> Dict[str, Any]:
-    """'allocated_mb', 'reserved_mb' and 'max_allocated_mb' now; nan, with the reason in 'unavailable', without a GPU."""
+    """The present 'allocated_mb', 'reserved_mb' and 'max_allocated_mb'. Without a GPU they are nan, with the reason in 'unavailable'."""
     figures = _torch.gpu_memory()
     if figures is not None:
         return figures
@@ -130,12 +130,12 @@ def print_timing_summary(timers: Timers, section_name: str, num_datasets: int = 
 
 
 def calculate_speedup_ratios(timers: Timers, baseline: Optional[str] = None) -> Dict[str, float]:
-    """How many times as fast each one is as the baseline, by default the slowest."""
+    """How many times as fast as the baseline each timer is. By default the slowest timer is the baseline."""
     return _core.timers_speedups(timers, baseline)
 
 
 def print_speedup_analysis(timers: Timers, baseline: Optional[str] = None) -> None:
-    """Print the SPEEDUP ANALYSIS against a baseline, by default the slowest; the fastest comes first."""
+    """Print the SPEEDUP ANALYSIS against a baseline, which is the slowest timer by default. The fastest timer comes first."""
     _core.timers_print(timers, "speedup", baseline, 0, None)
 
 
@@ -145,12 +145,12 @@ def export_timing_csv(timers: Timers, path: Path, section_name: Optional[str] = 
 
 
 def export_timing_json(timers: Timers, path: Path, section_name: Optional[str] = None) -> None:
-    """Save {"timestamp", "section", "timings"}; metrics of nested timers are kept."""
+    """Save a JSON file with {"timestamp", "section", "timings"}. Metrics of nested timers are kept."""
     _core.timers_export(timers, path, section_name, True)
 
 
 class DetailedTimer(_core.PhaseTimer):
-    """The phases of one job. Starting a phase ends the one before it; a phase that comes again adds to its time."""
+    """Times the phases of one job. Starting a phase ends the phase before it. If a phase is started again, its times are added."""
 
 
 # ---- inference ----------------------------------------------------------------------------------
@@ -174,8 +174,8 @@ def _inference_figures(timing: Any, samples: int) -> Dict[str, float]:
 def benchmark_inference(model: Callable[..., Any], test_input: Any, num_iterations: int = 100, warmup: int = 10) -> Dict[str, float]:
     """Time calls of model(test_input): 'mean_ms', 'min_ms', 'max_ms', 'throughput_samples_per_sec'.
 
-    test_input is the argument, or a tuple of arguments, or a dictionary of keywords; its first dimension is the number
-    of samples. A model of PyTorch runs in evaluation mode without gradients, and the GPU has finished at each call's end.
+    test_input is the argument, or a tuple of arguments, or a dictionary of keywords. Its first dimension is the number of samples. A
+    PyTorch model runs in evaluation mode without gradients, and each call ends when the GPU has finished.
     """
     return _inference_figures(*_benchmark(model, test_input, num_iterations, warmup))
 
@@ -203,12 +203,12 @@ def _is_series(value: Any) -> bool:
 
 
 def calculate_convergence_metrics(results: Any, threshold: float = 0.01) -> Dict[str, Any]:
-    """When a training reached a loss at or below the threshold, and how long that took.
+    """The epoch in which a training first reached a loss at or below the threshold, and the time that this took.
 
-    results: the losses of its epochs; or a dictionary with 'losses' and, if there are, 'epoch_times'; or a list of one
-    dictionary for each epoch, with 'loss' and 'time'; or a dictionary of several trainings, which gives one of results.
+    results: the losses of the epochs; or a dictionary with 'losses' and optionally 'epoch_times'; or a list with one dictionary
+    for each epoch, with 'loss' and 'time'; or a dictionary of several trainings, for which a dictionary of results is returned.
     Returns 'epochs_to_converge' (from 1), 'time_to_converge', 'converged', 'best_loss', 'best_epoch', 'final_loss',
-    'total_time', 'epochs' and 'threshold'. A threshold that was never reached has no epoch and no time: these are nan.
+    'total_time', 'epochs' and 'threshold'. If the threshold was never reached, its epoch and time are nan.
     """
     if isinstance(results, collections.abc.Mapping):
         losses, times = _first(results, _LOSSES), _first(results, _TIMES)
@@ -237,7 +237,7 @@ def _convergence(losses: Iterable[Any], times: Optional[Iterable[Any]], threshol
 
 
 def track_warmup_timing(total_epochs: int, epoch_times: Iterable[float]) -> Dict[str, Any]:
-    """The first epoch against the mean of the others: 'first_epoch_time', 'avg_steady_state_time', 'warmup_overhead',
+    """Compare the first epoch with the mean of the others: 'first_epoch_time', 'avg_steady_state_time', 'warmup_overhead',
     'warmup_overhead_pct' (of the steady state)."""
     times = list(epoch_times)
     if total_epochs < len(times):
@@ -246,5 +246,5 @@ def track_warmup_timing(total_epochs: int, epoch_times: Iterable[float]) -> Dict
 
 
 def print_warmup_analysis(stats: Dict[str, Any], model_name: str = "Model") -> None:
-    """Print what track_warmup_timing() found."""
+    """Print the result of track_warmup_timing()."""
     _core.print_warmup(stats, model_name, None)

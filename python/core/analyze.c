@@ -1,4 +1,5 @@
-/* compare() and fit(): the core's findings about records and arrays. */
+/* compare() and fit(): they call libassay to compare records, and to fit the growth of times with
+ * sizes. */
 #include <stdlib.h>
 
 #include "python/core/core.h"
@@ -11,7 +12,7 @@ typedef struct compare_side {
 } compare_side;
 
 typedef struct compare_call {
-    PyObject *given; /* list of (origin, list of records), borrowed */
+    PyObject *given; /* a list of (origin, list of records), borrowed */
     size_t count;
     compare_side *sides;
     assay_compare_side *views;
@@ -30,6 +31,8 @@ static bool prepare_side(compare_call *call, size_t index)
     side->origin = core_name(origin, "the name of a side", &view->origin);
     size_t count = (size_t)PyList_Size(records);
     side->records = calloc(count + 1, sizeof *side->records);
+    if (side->records == NULL)
+        PyErr_NoMemory();
     if (side->origin == NULL || side->records == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -95,7 +98,8 @@ typedef struct core_growth {
 
 static PyObject *growth_type;
 
-/* The numbers of a sequence; NULL with an exception. Freed by the caller. */
+/* The first `count` numbers of a sequence, as an array that the caller frees. NULL with an
+ * exception. */
 static double *numbers_of(PyObject *sequence, size_t count)
 {
     double *numbers = malloc((count + 1) * sizeof *numbers);

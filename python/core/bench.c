@@ -1,13 +1,14 @@
-/* bench(): functions of Python as subjects of the core's one sampling loop. The interpreter lock is
- * held throughout: subjects run in the calling thread, and nothing of Python may run beside them.
- */
+/* bench(): samples Python functions as subjects of libassay's sampling loop (assay/sampling.h). The
+ * interpreter lock is held all the time: subjects run in the calling thread, and other Python
+ * threads must not run beside them. */
 #include <stdlib.h>
 
 #include <assay/meter.h>
 
 #include "python/core/core.h"
 
-/* Do the work: call the function, which takes no arguments. A failure leaves its exception set. */
+/* Call the function, which takes no arguments, `iterations` times. If it fails, its exception stays
+ * set. */
 static assay_status run_function(void *context, uint64_t iterations)
 {
     PyObject *function = context;
@@ -22,7 +23,7 @@ static assay_status run_function(void *context, uint64_t iterations)
 
 typedef struct bench_call {
     PyObject *functions, *names; /* tuples, borrowed */
-    PyObject *held;              /* list of the bytes that hold the names */
+    PyObject *held;              /* a list of the bytes objects that hold the names */
     assay_subject *subjects;
     size_t count;
     assay_sampling_options options;
@@ -87,7 +88,8 @@ static bool prepare(bench_call *call)
     return true;
 }
 
-/* What asks for energy gets a meter, or a warning that says why there is none. */
+/* Start a meter if energy is asked for. If that fails, a warning says why. Returns false if the
+ * warning became an exception. */
 static bool start_meter(bench_call *call)
 {
     assay_meter_options parts = ASSAY_METER_OPTIONS_INIT;

@@ -1,20 +1,20 @@
-/* Calls of a model that is watched: which of them are measured with their parts, and which are to
- * be traced because the shapes of their tensors are new.
+/* Calls of a watched model: decides which calls are measured with their parts, and which are to be
+ * traced because the shapes of their tensors are new.
  *
- * A hook of PyTorch costs microseconds: PyTorch takes a slower way through a module that has one.
- * For small models that is a tenth of a training step. So a model whose steps are short has its
- * parts measured in bursts of some calls, and in between only its root is. How often is decided by
- * the shortest time between two calls, so that the parts cost some 1.5 % of it. Between bursts the
- * modules have no hooks at all. */
+ * A hook costs microseconds, because PyTorch takes a slower path through a module that has one. For
+ * small models that is a tenth of a training step. So if the steps of a model are short, its parts
+ * are measured in bursts of BURST calls, and between the bursts only the root is measured. The
+ * shortest time between two calls decides how often bursts come, so that measuring the parts costs
+ * some 1.5 % of the time. Between bursts the parts have no hooks at all. */
 #include <math.h>
 
 #include "python/core/watch.h"
 
 enum { BURST = 8, LONGEST_CYCLE = 64 };
-/* What one module costs, forward and backward: 4 us with PyTorch 1.13, 12 us with 2.11 on a slower
- * machine (bench/python/watch.py, every=1). */
+/* The cost of measuring one module, forward and backward: 4 us with PyTorch 1.13, 12 us with 2.11
+ * on a slower machine (bench/python/watch.py, every=1). */
 static const double part_seconds = 10e-6;
-static const double share = 0.015; /* of the time, that measuring parts may take */
+static const double share = 0.015; /* the share of the time that measuring parts may take */
 
 static PyObject *shape_name, *keywords_name;
 static double ticks_per_second;
@@ -42,6 +42,8 @@ static void call(PyObject *function, PyObject *argument)
 
 /* ---- which calls have parts ---- */
 
+/* The length of a cycle, in bursts. The first burst of a cycle measures the parts, so a cycle of
+ * length 1 measures the parts in every call. */
 static size_t cycle_for(const core_watch *watch)
 {
     if (watch->every > 0)
@@ -73,8 +75,8 @@ static void choose_parts(core_watch *watch)
 
 /* ---- shapes ---- */
 
-/* The keyword arguments of the call. Hooks of PyTorch 1 do not get them: they are a variable of the
- * frame that calls the hook. A new reference, or NULL for none. */
+/* The keyword arguments of the call, as a new reference; NULL if there are none. PyTorch 1 does not
+ * pass them to hooks, so they are read from a local variable of the frame that calls the hook. */
 static PyObject *keywords_of_call(PyObject *given)
 {
     PyObject *locals = given == NULL ? PyEval_GetLocals() : NULL; /* borrowed */
@@ -87,8 +89,9 @@ static PyObject *keywords_of_call(PyObject *given)
     return keywords;
 }
 
-/* Whether gradients are on, and the shape of each argument. What holds tensors, and keywords, are
- * for Python to look into: `*is_plain` is false then. A tuple; NULL with an exception. */
+/* A tuple that says whether gradients are on, and has the shape of each argument. If an argument is
+ * not a tensor, it may be a container of tensors, which only Python code can examine: then
+ * `*is_plain` is set to false. NULL with an exception. */
 static PyObject *plain_shapes(const core_watch *watch, PyObject *arguments, bool *is_plain)
 {
     Py_ssize_t count = PyTuple_Size(arguments);

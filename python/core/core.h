@@ -1,11 +1,11 @@
-/* The extension module assay._core: what its files share.
+/* The extension module assay._core: the functions and types that its files share.
  *
  * The module keeps to the stable ABI of Python 3.10, so one binary serves that version and all
- * later ones. It works in the main interpreter alone (module.c refuses others), so what is one per
- * process is static here.
+ * later ones. It works in the main interpreter alone (module.c refuses others), so state that
+ * exists once per process is in static variables.
  *
  * Every function that returns a PyObject * returns NULL with an exception set when it fails. The
- * global interpreter lock guards everything except what the core of assay guards itself.
+ * global interpreter lock guards everything that libassay does not guard itself.
  */
 #ifndef ASSAY_PYTHON_CORE_H
 #define ASSAY_PYTHON_CORE_H
@@ -20,24 +20,23 @@
 
 /* ---- errors.c: the one place where statuses become exceptions -------------------------------- */
 
-/* Set the exception of a status and return NULL. The message is that of `error`, if it has one. An
- * exception that Python code under way has raised already is kept. */
+/* Set the exception of a status and return NULL. The message is that of `error`, if it has one. If
+ * Python code has already set an exception, that exception is kept. */
 PyObject *core_raise(assay_status status, const assay_error *error);
 
-/* ---- text.c: text between Python and C --------------------------------------------------------
- */
+/* ---- text.c: text between Python and C ------------------------------------------------------- */
 
-/* UTF-8 of a name, as a bytes object; `*text` lives as long as it. Lone surrogates are escaped. The
- * exception for something else than a string says `what` it is. */
+/* Encode a name as UTF-8. Returns a bytes object; `*text` points into it and lives as long as it
+ * does. Lone surrogates are escaped. If the name is not a string, the exception calls it `what`. */
 PyObject *core_name(PyObject *name, const char *what, const char **text);
 
-/* The path of anything that os.fspath() takes, as above. */
+/* The same for a path: anything that os.fspath() takes. */
 PyObject *core_path(PyObject *path, const char **text);
 
 /* A float, or None for a figure that is missing. */
 PyObject *core_from_reading(assay_reading reading);
 
-/* A stream in memory, for what the core prints. */
+/* A stream in memory that receives what libassay prints. */
 typedef struct core_stream {
     FILE *file;
     char *text;
@@ -46,89 +45,86 @@ typedef struct core_stream {
 
 bool core_stream_open(core_stream *stream);
 
-/* Close the stream. If `status` is ASSAY_OK, return its text as a string, else raise the status. */
+/* Close the stream. If `status` is ASSAY_OK, returns its text as a string; otherwise raises the
+ * exception of the status. */
 PyObject *core_stream_take(core_stream *stream, assay_status status, const assay_error *error);
 
-/* The same, written to a Python file object, or to sys.stdout for NULL and None. Returns None. */
+/* Close the stream and write its text to a Python file object, or to sys.stdout if `file` is NULL
+ * or None. Returns None. */
 PyObject *core_stream_write(core_stream *stream, assay_status status, const assay_error *error,
                             PyObject *file);
 
-/* ---- monitor.c --------------------------------------------------------------------------------
- */
+/* ---- monitor.c ------------------------------------------------------------------------------- */
 
 typedef struct core_monitor {
-    PyObject_HEAD assay_monitor *handle; /* NULL: closed */
-    PyObject *operations;                /* by name */
-    PyObject *lanes;                     /* lanes.c: of asyncio's tasks, by the task's address */
-    struct core_monitor *next, **link;   /* every monitor that is not closed */
+    PyObject_HEAD assay_monitor *handle; /* NULL once it is closed */
+    PyObject *operations;                /* a dictionary by name */
+    PyObject *lanes;                     /* the lanes of asyncio tasks, by address (lanes.c) */
+    struct core_monitor *next, **link;   /* the list of all monitors that are not closed */
 } core_monitor;
 
 PyObject *core_monitor_type(void); /* a new reference */
 bool core_is_monitor(PyObject *object);
 
-/* Replace a class that is used, both owned, by one of the package that is based on `base`. */
+/* Replace the class in `*used` by a class of the package, which must be based on `base`. Returns 0,
+ * or -1 with an exception. */
 int core_use_class(PyObject **used, PyObject *base, PyObject *given);
 
-/* Make default monitors and records of these classes of the package, which are based on ours. */
+/* Set the classes of which default monitors and records are made. They are classes of the package
+ * that are based on ours. */
 int core_monitor_use_class(PyObject *monitor_class);
 int core_record_use_class(PyObject *record_class);
 
-/* The monitor that assay.track() and assay.operation() write to, made when it is first asked for;
- * borrowed. NULL with an exception if it cannot be made. */
+/* The monitor that assay.track() and assay.operation() write to. It is made on the first call. A
+ * borrowed reference. NULL with an exception if it cannot be made. */
 core_monitor *core_default_monitor(void);
 
-/* Make this the default monitor, or for None forget the present one. Returns the one before or
- * None. */
+/* Make `monitor` the default monitor; None forgets the present one. Returns the previous default
+ * monitor, or None. */
 PyObject *core_set_default_monitor(PyObject *module, PyObject *monitor);
 
-/* Close all monitors: the interpreter ends. Spans that end later do nothing. */
+/* Close all monitors, because the interpreter ends. Spans that end later do nothing. */
 PyObject *core_close_all(PyObject *module, PyObject *unused);
 
-/* ---- span.c -----------------------------------------------------------------------------------
- */
+/* ---- span.c ---------------------------------------------------------------------------------- */
 
 PyObject *core_operation_type(void);
 PyObject *core_span_type(void);
 
-/* The operation of this name of a monitor, or of the default one, whichever it is at the time, for
- * NULL. The same name gives the same operation. */
+/* The operation of this name. Pass NULL as the monitor for an operation that always writes to the
+ * present default monitor. The same name gives the same operation. */
 PyObject *core_operation_of(core_monitor *monitor, PyObject *name);
 
 /* A span that has not begun. */
 PyObject *core_span_of(core_monitor *monitor, PyObject *name, bool metric);
 
-/* ---- stream.c: spans on a stream of a device
- * -----------------------------------------------------
- */
+/* ---- stream.c: spans on a stream of a device ------------------------------------------------- */
 
 PyObject *core_stream_span_type(void);
 
-/* track(name, *, stream=None, device=None) of a monitor, or of the default one for NULL. */
+/* track(name, *, stream=None, device=None) of a monitor, or of the default monitor if it is NULL.
+ */
 PyObject *core_track(core_monitor *monitor, PyObject *const *arguments, Py_ssize_t count,
                      PyObject *keywords);
 
 /* resolve_gpu(seconds=5.0) of a monitor that is open. */
 PyObject *core_resolve_gpu(core_monitor *monitor, PyObject *args, PyObject *keywords);
 
-/* ---- meter.c
- * -------------------------------------------------------------------------------------
- */
+/* ---- meter.c --------------------------------------------------------------------------------- */
 
 PyObject *core_meter_type(void);
-void core_meters_close(void); /* the interpreter ends */
+void core_meters_close(void); /* called when the interpreter ends */
 
-/* ---- ready.c -----------------------------------------------------------------------------------
- */
+/* ---- ready.c --------------------------------------------------------------------------------- */
 
 int core_ready_init(void);
 
-/* An awaitable whose result is `value`. */
+/* An awaitable that is complete at once, with the result `value`. */
 PyObject *core_ready(PyObject *value);
 
-/* ---- lanes.c: each task of asyncio is a lane ----------------------------------------------------
- */
+/* ---- lanes.c: each task of asyncio is a lane ------------------------------------------------- */
 
-/* What the current thread's spans were last found to belong to. */
+/* The monitor and the task to which the last span of a thread belonged. */
 typedef struct core_lane_mark {
     const core_monitor *monitor;
     const PyObject *task;
@@ -137,38 +133,36 @@ typedef struct core_lane_mark {
 
 int core_lanes_init(void);
 
-/* Let the spans that this thread begins and ends from now on belong to the task of asyncio that
- * runs on it, or to the thread. False with an exception when that fails. */
+/* Assign the next spans of this thread to the lane of the asyncio task that runs on it, or to the
+ * lane of the thread if no task runs. Returns false with an exception if that fails. */
 bool core_lane_select(core_monitor *monitor);
 
-/* The monitor is about to be closed. */
+/* End the lanes of a monitor that is about to be closed. */
 void core_lanes_forget(core_monitor *monitor);
 
-/* A function of the module, for os.register_at_fork(): this process is a forked child. */
+/* A function of the module, for os.register_at_fork(). It is called in a forked child. */
 PyObject *core_lanes_forked(PyObject *module, PyObject *unused);
 
-/* ---- record.c ----------------------------------------------------------------------------------
- */
+/* ---- record.c -------------------------------------------------------------------------------- */
 
 PyObject *core_record_type(void);
 
-/* A record object, which owns `record` from now on, also when this fails. */
+/* Make a record object. It takes ownership of `record`, also if it fails. */
 PyObject *core_record_of(assay_record *record);
 
-/* The record of a record object, borrowed; NULL with an exception if it is none. */
+/* The record of a record object, borrowed. NULL with an exception if `object` is not a record. */
 const assay_record *core_record_handle(PyObject *object);
 
-/* Functions of the module: a record or another tool's results from a file; the journal in a file,
- * or all journals of a directory, as one record. */
+/* Functions of the module. core_load() reads a record, or the results of another tool, from a file.
+ * core_snapshot() reads the journal in a file, or all journals of a directory, as one record. */
 PyObject *core_load(PyObject *module, PyObject *path);
 PyObject *core_snapshot(PyObject *module, PyObject *path);
 
-/* ---- bench.c, analyze.c, run.c: functions of the module
- * ------------------------------------------ */
+/* ---- bench.c, analyze.c, run.c: functions of the module -------------------------------------- */
 
-/* What the kernel counted so far, as opaque bytes; and the record of everything since then: the
- * journals of a directory, the usage before, the words of the command, the name of the run or None.
- */
+/* core_usage() returns the counters of the kernel so far, as opaque bytes. core_run_record() makes
+ * the record of everything since then. Its arguments are the directory of the journals, the usage
+ * before, the words of the command, and the name of the run or None. */
 PyObject *core_usage(PyObject *module, PyObject *unused);
 PyObject *core_run_record(PyObject *module, PyObject *args);
 

@@ -1,3 +1,5 @@
+/* Turns the statuses of libassay into Python exceptions. This is the only place that chooses the
+ * class of an exception for a status. */
 #include "python/core/core.h"
 
 static PyObject *exception_of(assay_status status)

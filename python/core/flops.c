@@ -1,4 +1,4 @@
-/* Arithmetic and memory from sizes alone, and the memory of this process. */
+/* Estimates FLOPs and memory from sizes alone, and reads the memory of this process. */
 #include "assay/flops.h"
 #include "assay/memory.h"
 #include "python/core/seeds.h"
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* UINT64_MAX is the core's word for sizes that make no sense or do not fit. */
+/* A number of FLOPs as a Python integer. libassay returns UINT64_MAX for sizes that are negative or
+ * whose FLOPs do not fit 64 bits; these raise an exception. */
 static PyObject *flops_of(uint64_t flops)
 {
     if (flops != UINT64_MAX)
@@ -195,7 +196,8 @@ PyObject *core_pe_storage(PyObject *module, PyObject *args)
 
 /* ---- the memory of this process ---- */
 
-/* {"rss_bytes", "peak_rss_bytes", "heap_bytes"}: the heap only where assay counts it */
+/* Returns {"rss_bytes", "peak_rss_bytes", "heap_bytes"}. The heap is there only if assay counts it.
+ */
 PyObject *core_memory(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -213,7 +215,7 @@ PyObject *core_memory(PyObject *module, PyObject *unused)
     return figures;
 }
 
-/* Restart the kernel's peak; True, or False where the kernel refuses. */
+/* Reset the kernel's peak of resident memory. Returns True, or False if the kernel refuses. */
 PyObject *core_reset_peak(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;

@@ -2,22 +2,23 @@
  *
  * PyTorch calls before() and after() of a module around its forward pass, and arrived() when the
  * gradient of the module's output is known, just before the node of the autograd graph that made
- * the output goes backward. There is one event for each module and pass, because two would cost
- * too much: what ends a module's backward span is the event of the next module. That is exact,
- * because the engine of autograd runs the nodes of a device in the reverse order of their making.
+ * the output goes backward. There is one event for each module and backward pass, because two would
+ * cost too much: the event of the next module ends the backward span of a module. That is exact,
+ * because the autograd engine runs the nodes of a device in the reverse order of their creation.
  * Every node of a module runs before every node of a module that was called earlier.
  *
- * So the thread keeps a stack of modules that go backward. An event closes what lies above the
- * nearest module that contains the new one, and opens what lies between. A container whose output
- * is the output of its last part needs no event of its own: the part remembers that the two begin
- * together. The engine's final callback closes the rest.
+ * So each thread keeps a stack of the modules that go backward. An event of a module closes the
+ * spans above the nearest open module that contains it, and opens the modules between the two. A
+ * container whose output is the output of its last part needs no event of its own: the hook of the
+ * part remembers that both begin together. The engine's final callback closes the remaining spans.
  *
  * The alternative, PyTorch's full backward hooks, puts two more nodes around each module. They cost
  * ten times as much, and modules that work in place fail. Here a node gets a hook of the kind that
- * Tensor.register_hook() makes. Such hooks are the `_backward_hooks` of a tensor; each module has
- * one empty tensor that carries them, so that the tensors of the model stay as they are.
+ * Tensor.register_hook() makes. Such hooks are the `_backward_hooks` of a tensor. Each module has
+ * one empty tensor that carries them, so that the tensors of the model stay unchanged.
  *
- * No error of measuring may reach the model: what fails here is forgotten, and the span is missing.
+ * No error of the measurement may reach the model: exceptions are cleared here, and the span is
+ * missing.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,14 +26,14 @@
 #include "python/core/watch.h"
 
 enum {
-    MOST_OPEN = 120,  /* modules within each other; the core has 127 places */
-    MOST_OUTPUTS = 4, /* tensors of one output that are looked at */
-    MOST_NESTED = 3,  /* containers around them */
+    MOST_OPEN = 120,  /* nested modules; libassay has room for 127 nested spans */
+    MOST_OUTPUTS = 4, /* tensors of one output that are examined */
+    MOST_NESTED = 3,  /* nested containers around such tensors */
 };
 
 typedef struct open_span {
     core_hook *hook;           /* owned */
-    core_operation *operation; /* the hook's */
+    core_operation *operation; /* an operation of the hook, borrowed */
     uint64_t start;
     bool begun;
 } open_span;
@@ -42,13 +43,13 @@ typedef struct open_stack {
     size_t count;
 } open_stack;
 
-/* What a thread holds: too much for the memory that the loader reserves for variables of threads.
- */
+/* The state of a thread. It is allocated, because it is too large for the memory that the loader
+ * reserves for thread-local variables. */
 typedef struct open_modules {
     open_stack forward, backward;
-    PyObject *last_node;    /* that got a hook during this pass; owned */
-    core_hook *last_hook;   /* the module whose output it made; owned */
-    core_hook *last_around; /* the outermost module that begins with it; owned */
+    PyObject *last_node;    /* the last node that got a hook during this pass; owned */
+    core_hook *last_hook;   /* the hook of the module whose output the node made; owned */
+    core_hook *last_around; /* the hook of the outermost module that begins with it; owned */
 } open_modules;
 
 static __thread open_modules *of_thread;
@@ -58,7 +59,7 @@ static PyObject *grad_fn_name, *register_name, *replica_name;
 
 /* ---- stacks of open spans ---- */
 
-/* The thread's; NULL if there is no memory for it. */
+/* The state of this thread. NULL when out of memory. */
 static open_modules *modules_here(void)
 {
     if (ASSAY__UNLIKELY(of_thread == NULL)) {
@@ -106,7 +107,7 @@ static core_hook *top(const open_stack *stack)
     return stack->count > 0 ? stack->spans[stack->count - 1].hook : NULL;
 }
 
-/* The place of the innermost span of a hook, counted from 1, or 0. */
+/* The place of the innermost span of a hook in the stack, counted from 1; 0 if it has none. */
 static size_t place_of(const open_stack *stack, const core_hook *hook)
 {
     size_t place = stack->count;
@@ -138,8 +139,9 @@ static void tell_tracer(core_hook *hook, PyObject *entering, PyObject *output)
     Py_XDECREF(told);
 }
 
-/* Whether the hook is this module's. A deep copy of a module has the hooks of the original, which
- * do not measure it; the replicas that DataParallel makes for its devices are the module itself. */
+/* Whether the hook belongs to this module. A deep copy of a module has the hooks of the original,
+ * and these do not measure the copy. The replicas that DataParallel makes for its devices count as
+ * the module itself. */
 static bool is_of(const core_hook *hook, PyObject *module)
 {
     if (ASSAY__LIKELY(module == hook->module))
@@ -150,8 +152,8 @@ static bool is_of(const core_hook *hook, PyObject *module)
     return replica != NULL;
 }
 
-/* Where the innermost module goes forward that this one stands in; NULL for none. Spans of a watch
- * that was removed while they were open have no other end than this. */
+/* The hook of the innermost open module, which encloses a module that begins now; NULL if there is
+ * none. Spans of a watch that was removed while they were open end here. */
 static core_hook *around_here(open_modules *here)
 {
     while (here->forward.count > 0 && top(&here->forward)->watch->removed)
@@ -172,7 +174,7 @@ PyObject *core_hook_before(PyObject *self, PyObject *const *arguments, Py_ssize_
         core_call_begins(hook->watch, arguments[1], count > 2 ? arguments[2] : NULL,
                          place_of(&here->forward, hook) > 0);
     core_hook *around = around_here(here);
-    if (ASSAY__LIKELY(place_of(&here->forward, hook) == 0)) /* it does not call itself */
+    if (ASSAY__LIKELY(place_of(&here->forward, hook) == 0)) /* the module does not call itself */
         core_set_hook(&hook->parent, around);
     if (ASSAY__UNLIKELY(traces(hook->watch)))
         tell_tracer(hook, Py_True, Py_None);
@@ -181,7 +183,7 @@ PyObject *core_hook_before(PyObject *self, PyObject *const *arguments, Py_ssize_
     Py_RETURN_NONE;
 }
 
-/* Let the node tell when it is about to go backward. */
+/* Put the hook on a node, so that the engine calls arrived() before the node goes backward. */
 static bool hook_node(core_hook *hook, PyObject *node)
 {
     PyObject *registered = PyObject_CallMethodObjArgs(node, register_name, hook->carrier, NULL);
@@ -196,7 +198,8 @@ static uint8_t *levels_of_last(core_hook *hook)
     return &hook->levels[hook->awaited % sizeof hook->levels];
 }
 
-/* The node of one tensor of the output. Takes the reference. */
+/* Hook the node of one tensor of the output. If the node is already hooked for a part of this
+ * module, only note that the module begins with that part. Takes the reference. */
 static void follow_node(core_hook *hook, PyObject *node)
 {
     open_modules *here = of_thread;
@@ -205,7 +208,7 @@ static void follow_node(core_hook *hook, PyObject *node)
             ++*levels_of_last(here->last_hook);
             core_set_hook(&here->last_around, hook);
         }
-        Py_DECREF(node); /* a module that returned what another one made has nothing to do */
+        Py_DECREF(node); /* a module that returns the output of another module needs no hook */
     } else if (hook_node(hook, node)) {
         hook->awaited++;
         *levels_of_last(hook) = 0;
@@ -218,7 +221,8 @@ static void follow_node(core_hook *hook, PyObject *node)
     }
 }
 
-/* Follow the tensors of an output, whatever it is made of; returns how many were seen. */
+/* Hook the nodes of all tensors of an output, also in tuples, lists and dictionaries. Returns how
+ * many tensors were seen. */
 static int follow(core_hook *hook, PyObject *output, PyObject *input, int seen, int nested)
 {
     if (output == input || output == Py_None || seen >= MOST_OUTPUTS)
@@ -275,7 +279,7 @@ PyObject *core_hook_after(PyObject *self, PyObject *const *arguments, Py_ssize_t
     }
     size_t place = place_of(&here->forward, hook);
     if (place == 0)
-        Py_RETURN_NONE; /* removed meanwhile, or too deep */
+        Py_RETURN_NONE; /* the watch was removed meanwhile, or the modules are nested too deeply */
     while (here->forward.count > place)
         pop(&here->forward, true); /* their forward() raised an exception */
     pop(&here->forward, is_raised(arguments[2]));
@@ -286,13 +290,13 @@ PyObject *core_hook_after(PyObject *self, PyObject *const *arguments, Py_ssize_t
         hook->several = follow(hook, arguments[2], input, 0, 0) > 1;
     }
     if (here->forward.count == 0)
-        forget_node(here); /* it holds the graph */
+        forget_node(here); /* the node would keep the autograd graph alive */
     Py_RETURN_NONE;
 }
 
 /* ---- backward ---- */
 
-/* A module begins, so the engine runs: let it tell when it ends. */
+/* Ask the engine, which runs now, to call core_backward_finished() when it has finished. */
 static void queue_finish(const core_watch *watch)
 {
     PyObject *queued = PyObject_CallFunctionObjArgs(watch->queue_callback, watch->finish, NULL);
@@ -301,7 +305,8 @@ static void queue_finish(const core_watch *watch)
     Py_XDECREF(queued);
 }
 
-/* Open the modules around `hook` that are not open, from the outermost on, and then it. */
+/* Begin backward spans for the modules between `around` and `hook`, from the outermost inwards, and
+ * then for the module of `hook` itself. */
 static void open_within(open_stack *stack, core_hook *hook, const core_hook *around)
 {
     core_hook *chain[MOST_OPEN];
@@ -317,7 +322,8 @@ static void open_within(open_stack *stack, core_hook *hook, const core_hook *aro
     }
 }
 
-/* arrived(gradient): the gradient of the output of the module is known. */
+/* arrived(gradient): the gradient of the output of the module is known, so its backward pass
+ * begins. */
 PyObject *core_hook_arrived(PyObject *self, PyObject *gradient)
 {
     (void)gradient;
@@ -340,7 +346,7 @@ PyObject *core_hook_arrived(PyObject *self, PyObject *gradient)
     Py_RETURN_NONE;
 }
 
-/* The engine has finished. */
+/* The engine's final callback: end all backward spans of this thread. */
 PyObject *core_backward_finished(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -349,7 +355,7 @@ PyObject *core_backward_finished(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* Whether the module is open in this thread, going forward. */
+/* Whether the forward span of the module is open in this thread. */
 PyObject *core_hook_is_open(PyObject *self, void *unused)
 {
     (void)unused;
@@ -357,7 +363,8 @@ PyObject *core_hook_is_open(PyObject *self, void *unused)
                            place_of(&of_thread->forward, (core_hook *)self) > 0);
 }
 
-/* End this module's open spans and those within it: its forward() raised an exception. */
+/* End the open forward spans of this module and of the modules within it, after its forward()
+ * raised an exception. */
 PyObject *core_hook_abandon(PyObject *self, PyObject *unused)
 {
     (void)unused;

@@ -1,37 +1,37 @@
-/* Each task of asyncio is a lane: its spans nest within themselves, whatever other tasks do while
- * it waits.
+/* Each task of asyncio is a lane: the spans of a task nest within each other, whatever other tasks
+ * do while it waits.
  *
- * A span has to know the task that runs. The context variables and the task functions of C are not
- * in the stable ABI, so this reads what asyncio itself keeps: a dictionary with the running task of
- * each loop, which is empty while no task runs. Before asyncio is imported, and outside of tasks,
- * that costs a comparison.
+ * A span has to know which task runs. The context variables and the task functions of C are not in
+ * the stable ABI. So this file reads a dictionary that asyncio keeps: it holds the running task of
+ * each event loop, and is empty while no task runs. Before asyncio is imported, and outside of
+ * tasks, that costs a comparison.
  *
- * A thread remembers the task of its last span. While that stays the same, nothing is switched. A
- * lane ends when its task is freed; a weak reference tells. The generation counts these ends and
- * forks: what was remembered before them proves nothing, since the address of a task may be that of
- * a new one. */
+ * A thread remembers the task of its last span. While the task stays the same, nothing is switched.
+ * A lane ends when its task is freed; a weak reference reports that. `generation` counts these ends
+ * and forks. A task that was remembered in an earlier generation is not trusted, because a new task
+ * may have the same address. */
 #include <string.h>
 
 #include "assay/task.h"
 #include "python/core/core.h"
 
 static PyObject *modules;          /* sys.modules, borrowed */
-static Py_ssize_t modules_seen;    /* how many there were when asyncio was looked for */
-static PyObject *current_tasks;    /* of asyncio: loop -> task; NULL: not imported yet */
-static PyObject *get_running_loop; /* of asyncio */
-static PyObject *current_task;     /* of asyncio, where the dictionary does not exist (3.14) */
-static PyObject *thread_attribute; /* "_thread_id", which loops of asyncio have */
+static Py_ssize_t modules_seen;    /* the number of modules when asyncio was last searched */
+static PyObject *current_tasks;    /* asyncio's dictionary loop -> task; NULL before its import */
+static PyObject *get_running_loop; /* a function of asyncio */
+static PyObject *current_task;     /* a function of asyncio, used without the dictionary (3.14) */
+static PyObject *thread_attribute; /* "_thread_id", an attribute of asyncio's event loops */
 static uint64_t generation = 1;
 
 static __thread core_lane_mark last;
 
 static const char CAPSULE[] = "assay.lane";
 
-/* A task's lane in one monitor, behind a capsule. */
+/* The lane of a task in one monitor. A capsule in the monitor's dictionary owns it. */
 typedef struct task_lane {
-    core_monitor *monitor; /* borrowed: the lane is in its dictionary */
+    core_monitor *monitor; /* borrowed, because the lane is in its dictionary */
     assay_task *task;
-    PyObject *reference; /* weak, to the task of asyncio */
+    PyObject *reference; /* a weak reference to the task of asyncio */
 } task_lane;
 
 int core_lanes_init(void)
@@ -41,7 +41,7 @@ int core_lanes_init(void)
     return modules != NULL && thread_attribute != NULL ? 0 : -1;
 }
 
-/* asyncio's module of this name, if it is imported completely; borrowed. */
+/* The module of this name, if it is imported; borrowed. */
 static PyObject *imported(const char *name)
 {
     return PyDict_GetItemString(modules, name);
@@ -58,7 +58,7 @@ static bool look_for_asyncio(void)
     current_task = PyObject_GetAttrString(tasks, "current_task");
     PyErr_Clear();
     if (get_running_loop == NULL || current_task == NULL)
-        return false; /* half imported: the next import looks again */
+        return false; /* it is not completely imported; the next import searches again */
     current_tasks =
         PyObject_GetAttrString(accelerated != NULL ? accelerated : tasks, "_current_tasks");
     PyErr_Clear();
@@ -69,8 +69,9 @@ static bool look_for_asyncio(void)
     return true;
 }
 
-/* Whether the loop runs on this thread: 1 or 0, or -1 if it does not say so. Asking asyncio for the
- * running loop costs a system call before Python 3.14. */
+/* Whether the loop runs on this thread: 1 or 0, or -1 if the loop has no such attribute. This is
+ * cheaper than asking asyncio for the running loop, which costs a system call before Python 3.14.
+ */
 static int runs_here(PyObject *loop)
 {
     static __thread unsigned long here;
@@ -87,7 +88,7 @@ static int runs_here(PyObject *loop)
     return same;
 }
 
-/* The same for any loop, from asyncio itself. */
+/* The task that runs on this thread, by the functions of asyncio, which work for any loop. */
 static PyObject *ask_asyncio(void)
 {
     PyObject *loop = PyObject_CallNoArgs(get_running_loop), *task = NULL;
@@ -99,7 +100,8 @@ static PyObject *ask_asyncio(void)
     return task;
 }
 
-/* The task that runs on this thread, a new reference, or NULL with or without an exception. */
+/* The task that runs on this thread, as a new reference. NULL without an exception if no task runs,
+ * and NULL with an exception after a failure. */
 static PyObject *running_task(void)
 {
     if (current_tasks == Py_None)
@@ -120,15 +122,15 @@ static void lane_free(PyObject *capsule)
 {
     task_lane *lane = PyCapsule_GetPointer(capsule, CAPSULE);
     if (lane->monitor->handle != NULL) {
-        (void)assay_monitor_switch_task(lane->monitor->handle, NULL); /* it must not run */
+        (void)assay_monitor_switch_task(lane->monitor->handle, NULL); /* it must not be current */
         assay_task_free(lane->task);
     }
     Py_XDECREF(lane->reference);
     PyMem_Free(lane);
 }
 
-/* A task was freed: called with its weak reference; `key` is a tuple of the monitor's lanes and the
- * address of the task. */
+/* The callback of the weak reference: a task was freed. `key` is a tuple of the monitor's
+ * dictionary of lanes and the address of the task. */
 static PyObject *task_freed(PyObject *key, PyObject *reference)
 {
     (void)reference;
@@ -141,7 +143,7 @@ static PyObject *task_freed(PyObject *key, PyObject *reference)
 
 static PyMethodDef task_freed_method = {"task_freed", task_freed, METH_O, NULL};
 
-/* What records call the lane: the name that asyncio gives the task. */
+/* The name of the lane in records: the name that asyncio gives the task. NULL if it has none. */
 static PyObject *task_name(PyObject *task, const char **text)
 {
     PyObject *name = PyObject_CallMethod(task, "get_name", NULL);
@@ -187,7 +189,7 @@ cleanup:
     return capsule;
 }
 
-/* The lane of the task, made when it is first met; NULL with an exception. */
+/* The lane of the task; it is made when the task is first seen. NULL with an exception. */
 static assay_task *lane_of(core_monitor *monitor, PyObject *task)
 {
     PyObject *address = PyLong_FromVoidPtr(task);

@@ -1,17 +1,17 @@
-/* assay.energy.Meter: a meter of the core (meter.h), which may enter what it reads into a monitor.
- */
+/* assay.energy.Meter: wraps a meter of libassay (meter.h). A meter may be attached to a monitor;
+ * its readings are then entered into that monitor. */
 #include <string.h>
 
 #include "assay/meter.h"
 #include "python/core/seeds.h"
 
 typedef struct core_meter {
-    PyObject_HEAD assay_meter *handle; /* NULL: closed */
-    core_monitor *monitor;             /* that it is attached to, or NULL */
+    PyObject_HEAD assay_meter *handle; /* NULL once it is closed */
+    core_monitor *monitor;             /* the monitor to which it is attached, or NULL */
     PyObject *energy;                  /* of the last block, or NULL */
     uint64_t begin_ns;
-    size_t readers;                  /* threads that wait for a reading */
-    struct core_meter *next, **link; /* every meter that is not closed */
+    size_t readers;                  /* the number of threads that wait for a reading */
+    struct core_meter *next, **link; /* the list of all meters that are not closed */
 } core_meter;
 
 static core_meter *open_meters;
@@ -24,7 +24,7 @@ static assay_meter *handle_of(PyObject *self)
     return handle;
 }
 
-/* Its end waits for a reading that is under way. */
+/* Close the meter. If a thread is reading it, that thread frees the handle when it has finished. */
 static void close_handle(core_meter *meter)
 {
     assay_meter *handle = meter->handle;
@@ -42,7 +42,7 @@ static void close_handle(core_meter *meter)
     Py_CLEAR(meter->monitor);
 }
 
-/* None is the default monitor, False none at all. */
+/* Attach the meter to a monitor. None means the default monitor, and False means no monitor. */
 static bool attach(core_meter *meter, PyObject *given)
 {
     if (given == Py_False)
@@ -138,7 +138,7 @@ static PyObject *read_window(core_meter *meter, uint64_t begin_ns, uint64_t end_
     status = assay_meter_read(handle, begin_ns, end_ns, &error, &energy);
     Py_END_ALLOW_THREADS;
     if (--meter->readers == 0 && meter->handle == NULL)
-        assay_meter_free(handle); /* closed meanwhile */
+        assay_meter_free(handle); /* the meter was closed meanwhile */
     return status == ASSAY_OK ? dictionary_of(&energy) : core_raise(status, &error);
 }
 

@@ -1,8 +1,9 @@
+/* The module assay._core: the table of its functions and its initialisation. The functions
+ * themselves are in the other files of this folder. */
 #include "python/core/core.h"
 #include "python/core/seeds.h"
 #include "python/core/watch.h"
 
-/* A class of the package in place of ours; both owned. */
 int core_use_class(PyObject **used, PyObject *base, PyObject *given)
 {
     int fits = PyObject_IsSubclass(given, base);
@@ -85,7 +86,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Journals, lanes and call sites belong to the process, and so does this module. */
+/* Journals, lanes and call sites exist once per process, so the module must too. */
 static int refuse_sub_interpreters(void)
 {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)

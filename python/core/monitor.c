@@ -1,3 +1,5 @@
+/* The type Monitor, which wraps assay_monitor, and the default monitor. All monitors that are open
+ * are in a list, so that they can be closed when the interpreter ends. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +8,7 @@
 static PyObject *monitor_type, *monitor_class;
 static core_monitor *open_monitors;
 static core_monitor *default_monitor; /* owned, or NULL */
-static bool ending;                   /* the interpreter ends */
+static bool ending;                   /* the interpreter is ending */
 
 static void link_open(core_monitor *monitor)
 {
@@ -34,7 +36,7 @@ static void close_handle(core_monitor *monitor)
     monitor->handle = NULL;
 }
 
-/* The handle; NULL with an exception once the monitor is closed. */
+/* The handle of a monitor. NULL with an exception if the monitor is closed. */
 static assay_monitor *handle_of(PyObject *self)
 {
     assay_monitor *handle = ((core_monitor *)self)->handle;
@@ -45,7 +47,8 @@ static assay_monitor *handle_of(PyObject *self)
 
 /* ---- life cycle ---- */
 
-/* True, False, or words with commas between them: bits of assay_monitor_memory. */
+/* Translate the argument `memory` into bits of assay_monitor_memory. It is True, False, or words
+ * with commas between them. Returns false with an exception. */
 static bool memory_modes(PyObject *given, unsigned *modes)
 {
     static const struct {
@@ -223,14 +226,14 @@ static PyObject *name_and_number(PyObject *args, const char *format, const char 
 
 static PyObject *monitor_add(PyObject *self, PyObject *args)
 {
-    const double longest = 1e10; /* seconds: 300 years, which nanoseconds can still count */
+    const double longest = 1e10; /* seconds, about 300 years; as nanoseconds it fits 64 bits */
     const char *name;
     double seconds;
     assay_monitor *handle = handle_of(self);
     PyObject *bytes = handle != NULL ? name_and_number(args, "Od:add", &name, &seconds) : NULL;
     if (bytes == NULL)
         return NULL;
-    bool good = seconds >= 0 && seconds <= longest; /* not so for NaN */
+    bool good = seconds >= 0 && seconds <= longest; /* false for NaN */
     if (good && core_lane_select((core_monitor *)self))
         assay_monitor_add(handle, name, (uint64_t)llround(seconds * 1e9));
     else if (!good)

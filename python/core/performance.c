@@ -1,10 +1,10 @@
-/* One block, measured and printed in one line. */
+/* Measures one block and prints its figures in one line, for assay.memory_monitor. */
 #include "assay/performance.h"
 #include "python/core/seeds.h"
 
 #include <string.h>
 
-/* What was begun, as opaque bytes. */
+/* Begin a block. Returns its state as opaque bytes for performance_end(). */
 PyObject *core_performance_begin(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;

@@ -1,4 +1,5 @@
-/* The phases of one job: what assay.timing.DetailedTimer is based on. */
+/* The type PhaseTimer, which times the phases of one job. It wraps assay_phase_timer, and
+ * assay.timing.DetailedTimer is based on it. */
 #include "python/core/seeds.h"
 
 typedef struct core_phase_timer {

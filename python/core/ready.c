@@ -1,5 +1,5 @@
-/* An awaitable that is ready: what __aenter__ and __aexit__ return. Nothing has to be waited for.
- */
+/* An awaitable that is complete at once. __aenter__ and __aexit__ return it, because beginning and
+ * ending a span never waits. */
 #include "python/core/core.h"
 
 typedef struct core_ready_object {

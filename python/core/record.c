@@ -1,5 +1,6 @@
-/* Records: what the core made, kept in C until somebody asks for text. Dictionaries and data frames
- * are made of the JSON, in Python (assay/_monitor.py), so that there is one list of the fields. */
+/* The type Record, which wraps an assay_record and prints it as JSON, text or SVG. Dictionaries and
+ * data frames are made from the JSON in Python (assay/_monitor.py), so that there is only one list
+ * of the fields. */
 #include "python/core/core.h"
 
 #include "assay/plot.h"
@@ -73,7 +74,7 @@ static PyObject *record_text(PyObject *self, PyObject *format)
     if (bytes != NULL && core_stream_open(&stream)) {
         assay_status status =
             assay_report_print(((core_record *)self)->handle, name, stream.file, &error);
-        if (status == ASSAY_E_NOT_FOUND) { /* no file is missing */
+        if (status == ASSAY_E_NOT_FOUND) { /* must not become a FileNotFoundError */
             status = ASSAY_E_ARGUMENT;
             name_formats(name, &error);
         }
@@ -100,7 +101,7 @@ static PyObject *record_svg(PyObject *self, PyObject *args)
     assay_status status =
         assay_plot_print(((core_record *)self)->handle, kind, &settings, stream.file, &error);
     if (status == ASSAY_E_NOT_FOUND)
-        status = ASSAY_E_ARGUMENT; /* no file is missing */
+        status = ASSAY_E_ARGUMENT; /* must not become a FileNotFoundError */
     return core_stream_take(&stream, status, &error);
 }
 

@@ -1,4 +1,5 @@
-/* run(): the journals of all processes of a block as one record, with what the kernel counted. */
+/* run(): makes one record of a block of code, from the journals of all its processes and from the
+ * counters of the kernel. The counters are read before and after the block and subtracted. */
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -6,13 +7,13 @@
 #include "assay/record_build.h"
 #include "python/core/core.h"
 
-/* What the kernel counted for this process and for its children that ended. */
+/* The counters of the kernel for this process and for its children that have ended. */
 typedef struct usage {
     double wall_seconds;
     struct rusage self, children;
 } usage;
 
-static const double block_bytes = 512; /* of ru_inblock and ru_oublock: getrusage(2) */
+static const double block_bytes = 512; /* the unit of ru_inblock and ru_oublock: getrusage(2) */
 
 PyObject *core_usage(PyObject *module, PyObject *unused)
 {
@@ -80,7 +81,7 @@ static assay_status fill_command(assay_record *record, PyObject *words)
     return ASSAY_OK;
 }
 
-/* Spans of all journals; no journal means that nothing was measured by spans. */
+/* Read all journals as one record. If there is no journal, the record has no spans. */
 static assay_status read_journals(const char *directory, assay_error *error, assay_record **record)
 {
     assay_status status = assay_snapshot_directory(directory, error, record);

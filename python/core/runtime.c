@@ -1,6 +1,6 @@
-/* The runtime profile (document A of docs/seed-map.md): forecasts timed, and profiles as the core
- * writes their JSON. The package makes its dictionaries of that JSON, so that its keys stand in one
- * place. */
+/* The runtime profile (document A of docs/seed-map.md): times forecasts, and returns profiles as
+ * the JSON that libassay writes. The package makes its dictionaries from that JSON, so that the
+ * keys are defined in one place only. */
 #include "assay/runtime.h"
 #include "python/core/seeds.h"
 
@@ -18,8 +18,8 @@ static assay_status run_forecast(void *context, uint64_t steps)
     return core_called(result);
 }
 
-/* forecast_benchmark(function of the number of steps, n_steps, trials, warmup): two Timings, of a
- * single step and of all of them */
+/* forecast_benchmark(function of the number of steps, n_steps, trials, warmup): returns two
+ * Timings, of a single step and of all n_steps steps. */
 PyObject *core_forecast_benchmark(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -50,7 +50,8 @@ PyObject *core_forecast_benchmark(PyObject *module, PyObject *args)
     return Py_BuildValue("NN", core_timing_of(&single), core_timing_of(&full));
 }
 
-/* "mvar", "lstm" or "" with the sizes that belong to it. */
+/* The shape of a model of the kind "mvar", "lstm" or "". The meaning of the two sizes depends on
+ * the kind. */
 static bool shape_of(const char *kind, unsigned long long latent_dim, unsigned long long first,
                      unsigned long long second, assay_complexity_shape *shape)
 {
@@ -78,7 +79,7 @@ static bool optional_timing(PyObject *given, assay_timing *timing)
 
 /* profile_json(name, training_seconds or None, single or None, full or None, steps, parameters,
  * bytes per parameter, latent_dim, kind, size, size): the JSON of a profile. Without a Timing of
- * the whole forecast, its throughput is no figure. */
+ * the whole forecast, there is no throughput. */
 PyObject *core_profile_json(PyObject *module, PyObject *args)
 {
     (void)module;

@@ -1,4 +1,5 @@
-/* Scaling runs over models of Python, and the graphs to measure them on. */
+/* Scaling: measures a Python model at several sizes, and makes the random graphs to measure it on.
+ */
 #include "assay/scaling.h"
 #include "assay/model_scaling.h"
 #include "python/core/seeds.h"
@@ -47,7 +48,7 @@ static PyObject *timings_of(const assay_scaling *scaling)
     return timings;
 }
 
-/* (Timings, the record, the printed summary) */
+/* The result of scaling(): (Timings, the record, the printed summary). */
 static PyObject *result_of(assay_scaling *scaling)
 {
     core_stream stream;
@@ -132,8 +133,8 @@ static int64_t *whole_numbers(PyObject *given, size_t *count)
     return numbers;
 }
 
-/* scaling_graphs(num_nodes_list, avg_degree, feature_dim, seed): a list of (nodes, edges, features
- * of a node, float32 of the features, int64 of the edges) */
+/* scaling_graphs(num_nodes_list, avg_degree, feature_dim, seed): a list of (number of nodes, number
+ * of edges, features of a node, the features as bytes of float32, the edges as bytes of int64). */
 PyObject *core_scaling_graphs(PyObject *module, PyObject *args)
 {
     (void)module;

@@ -1,3 +1,5 @@
+/* The list of the functions that seeds.h declares, and the functions that they share: figures in
+ * and out of dictionaries, and numbers out of sequences. */
 #include "python/core/seeds.h"
 
 #include <math.h>

@@ -1,15 +1,16 @@
 /* Operations: the hot path of the extension.
  *
- * `with op:` calls two methods of the operation, written in C, which begin and end a span of the
- * core at the operation's own call site. The operation holds nothing of the span: its end is the
- * innermost open span of the site, which the core finds in the frame at hand. So one operation can
- * be open many times, in threads, in tasks and in itself. */
+ * `with op:` calls two methods of the operation. They begin and end a span of libassay at the
+ * operation's own call site. The operation stores nothing of the span: the end belongs to the
+ * innermost open span of the site, which libassay finds itself. So one operation can be open many
+ * times at once, in threads, in tasks and within itself. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "python/core/span.h"
 
-enum { MOST_OPERATIONS = 1024 }; /* kept by name for each monitor, with a type of 2 KiB each */
+/* At most this many operations are kept by name for each monitor. Each has a type of 2 KiB. */
+enum { MOST_OPERATIONS = 1024 };
 
 static PyObject *operation_type;
 static PyObject *default_operations; /* by name */
@@ -36,8 +37,8 @@ PyObject *core_bind(PyObject *object, PyMethodDef *methods)
     return object;
 }
 
-/* ExitStack calls what it finds in the type with the object itself as the first argument, which a
- * method that is bound already does not need. */
+/* __enter__. ExitStack looks the method up in the type and passes the object as the first argument.
+ * The method is bound already, so the argument is ignored. */
 static PyObject *operation_enter(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)arguments, (void)count;
@@ -72,7 +73,8 @@ static int operation_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* The monitor stays: its dictionary of operations, which closes that cycle, is cleared. */
+/* Break reference cycles for the garbage collector. The reference to the monitor stays, because the
+ * cycle through the monitor is broken by clearing its dictionary of operations. */
 static int operation_clear(PyObject *self)
 {
     Py_CLEAR(((core_operation *)self)->spare);
@@ -109,8 +111,8 @@ static PyObject *new_operation(PyObject *type, core_monitor *monitor, PyObject *
     return (PyObject *)operation;
 }
 
-/* An operation of the default monitor is its name, in another process too. One of a monitor of this
- * process is not. */
+/* Pickle an operation. An operation of the default monitor is pickled as its name, which means the
+ * same in another process. An operation of another monitor cannot be pickled. */
 static PyObject *operation_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -187,7 +189,7 @@ static PyType_Spec operation_spec = {
     .slots = operation_slots,
 };
 
-/* Of the type that an operation has for itself. */
+/* The slots of the type that an operation has for itself. */
 static PyType_Slot bound_slots[] = {
     {Py_tp_dealloc, operation_dealloc},
     {Py_tp_traverse, operation_traverse},
@@ -202,6 +204,7 @@ static PyType_Spec bound_spec = {
     .slots = bound_slots,
 };
 
+/* Make an operation with a type of its own, whose methods are bound already (core_bind()). */
 static PyObject *bound_operation(core_monitor *monitor, PyObject *name)
 {
     PyObject *type = PyType_FromSpecWithBases(&bound_spec, operation_type);
@@ -213,8 +216,9 @@ static PyObject *bound_operation(core_monitor *monitor, PyObject *name)
     return core_bind(operation, operation_methods);
 }
 
-/* Names made up for each call ("step 17") would fill memory: beyond the limit an operation is not
- * kept. The journal has a limit of its own, and gathers what is beyond it. */
+/* Make an operation and keep it under its name. Names that are made up for each call ("step 17")
+ * would fill the memory, so beyond the limit an operation is not kept. The journal has a limit of
+ * its own, and gathers the operations beyond it. */
 static PyObject *remember(PyObject *operations, core_monitor *monitor, PyObject *name)
 {
     if (PyDict_Size(operations) >= MOST_OPERATIONS)

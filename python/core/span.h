@@ -1,25 +1,27 @@
-/* Operations and the spans that track() returns: what both need. The hot path is inlined into both.
- */
+/* Operations and the spans that track() returns: the code that both need. The hot path is here, so
+ * that it is inlined into both. */
 #ifndef ASSAY_PYTHON_SPAN_H
 #define ASSAY_PYTHON_SPAN_H
 
 #include "python/core/core.h"
 
 typedef struct core_operation {
-    PyObject_HEAD assay_site site; /* first, next to the object's head: what every span reads */
-    core_monitor *monitor;         /* NULL: the default monitor */
+    PyObject_HEAD assay_site site; /* first, because every span reads it with the object's head */
+    core_monitor *monitor;         /* NULL for the default monitor */
     PyObject *name;                /* as it was given */
-    PyObject *text;                /* bytes, which hold the name of the site */
+    PyObject *text;                /* the bytes object that holds the name of the site */
     bool metric;                   /* its spans are recorded one by one */
     bool bound;                    /* it has a type of its own, and may have a spare span */
-    PyObject *spare; /* a span that track() hands out while nobody else has it, or NULL */
+    PyObject *spare;               /* the span that track() returns while it is free, or NULL */
 } core_operation;
 
-/* Spans of this thread that the core did not record because it had no room for them. Their ends
- * come first and must not be taken for those of the spans around them. */
+/* The number of open spans of this thread that libassay did not record because it had no room.
+ * These spans are the innermost ones, so they end first. Their ends must not be taken for the ends
+ * of the spans around them. */
 extern __thread size_t core_unrecorded;
 
-/* The monitor of the operation, ready to begin or end a span; NULL with an exception. */
+/* The monitor of the operation, with the lane of the present task selected. NULL with an exception.
+ */
 static inline core_monitor *core_ready_monitor(const core_operation *operation)
 {
     core_monitor *monitor =
@@ -27,6 +29,7 @@ static inline core_monitor *core_ready_monitor(const core_operation *operation)
     return monitor != NULL && core_lane_select(monitor) ? monitor : NULL;
 }
 
+/* Begin a span; `*start` receives its start in ticks. Returns false with an exception. */
 static inline bool core_begin(core_operation *operation, uint64_t *start)
 {
     core_monitor *monitor = core_ready_monitor(operation);
@@ -42,8 +45,8 @@ static inline bool core_begin(core_operation *operation, uint64_t *start)
     return true;
 }
 
-/* A monitor that was closed meanwhile has no span to end, and the end of a block is no place to
- * complain. */
+/* End a span. Returns its duration in ticks, or 0 if it was not recorded. It never raises an
+ * exception: if the monitor was closed meanwhile, there is no span to end. */
 static inline uint64_t core_end(core_operation *operation, uint64_t start, bool failed)
 {
     if (ASSAY__UNLIKELY(core_unrecorded > 0)) {
@@ -58,27 +61,27 @@ static inline uint64_t core_end(core_operation *operation, uint64_t start, bool 
     return assay_site_end(&operation->site, monitor->handle, start, failed);
 }
 
-/* Whether the arguments of __exit__ say that the block raised an exception: its type, the exception
- * and its trace come last. */
+/* Whether the arguments of __exit__ say that the block raised an exception. The last three
+ * arguments are its type, the exception and its trace. */
 static inline bool core_raised(PyObject *const *arguments, Py_ssize_t count)
 {
     return count >= 3 && arguments[count - 3] != Py_None;
 }
 
-/* For `async with`: what was done at once, as something to await. Takes the reference. */
+/* For `async with`: an awaitable with a result that is already known. Takes the reference. */
 PyObject *core_ready_of(PyObject *value);
 
-/* Bind __enter__ and __exit__, the first two of `methods`, to the only object of its type: `with`
- * then need not bind them each time, which took a third of a span and more. Takes the reference to
- * the object and returns it; NULL with an exception. */
+/* Bind __enter__ and __exit__, the first two of `methods`, to an object that is the only one of its
+ * type. Then `with` need not bind them each time, which took a third of the time of a span or more.
+ * Takes the reference to the object and returns it; NULL with an exception. */
 PyObject *core_bind(PyObject *object, PyMethodDef *methods);
 
-/* A duration as seconds; None for 0, which is that of a span that was not recorded. */
+/* A duration as seconds. 0 becomes None, because it means that the span was not recorded. */
 PyObject *core_seconds_of(uint64_t ticks);
 
 bool core_is_operation(PyObject *object);
 
-/* An operation that is not kept by its name, whose spans are recorded one by one. */
+/* Make an operation whose spans are recorded one by one. It is not kept under its name. */
 PyObject *core_metric_operation(core_monitor *monitor, PyObject *name);
 
 #endif

@@ -1,10 +1,10 @@
-/* The spans that track(name, stream=...) returns: a span of the thread like any other, and one on a
- * stream of a CUDA device (gpu.h).
+/* The spans that track(name, stream=...) returns. Such a span is two spans: one of the thread, like
+ * any other, and one on a stream of a CUDA device (gpu.h).
  *
- * A stream is a number (the address of a CUstream), or an object that has one: those of PyTorch
- * (`cuda_stream`), CuPy (`ptr`) and whatever has the method `__cuda_stream__`. "current" and a
- * device instead of a stream stand for PyTorch's current stream when the block begins; where there
- * is none, the block is measured on its thread alone. */
+ * A stream is given as a number (the address of a CUstream), or as an object that has such a
+ * number: a stream of PyTorch (`cuda_stream`) or CuPy (`ptr`), or any object with the method
+ * `__cuda_stream__`. "current", or a device instead of a stream, means PyTorch's current stream
+ * when the block begins. If there is none, the block is measured on its thread alone. */
 #include <string.h>
 #include <time.h>
 
@@ -13,12 +13,12 @@
 
 typedef struct stream_span {
     PyObject_HEAD core_operation *operation;
-    PyObject *stream; /* as it was given: it must live until the block ends */
-    PyObject *device; /* whose current stream is meant; NULL: `handle` is the stream */
+    PyObject *stream; /* as it was given; kept, because it must live until the block ends */
+    PyObject *device; /* the device whose current stream is meant; NULL if `handle` is the stream */
     void *handle;
-    core_monitor *monitor; /* in which it was begun, owned, or NULL */
+    core_monitor *monitor; /* the monitor in which it was begun, owned; or NULL */
     uint64_t monitor_id;
-    assay_gpu_span flight;
+    assay_gpu_span flight; /* the span on the device */
     uint64_t start, ticks;
     bool begun, ended;
 } stream_span;
@@ -39,7 +39,8 @@ static void span_dealloc(PyObject *self)
 
 /* ---- which stream ---- */
 
-/* The attribute of a stream that is its address; NULL without an exception if it has none. */
+/* The address of a stream object, from one of its attributes. NULL without an exception if it has
+ * none. */
 static PyObject *address_attribute(PyObject *stream)
 {
     static const char *const names[] = {"cuda_stream", "ptr"};
@@ -73,7 +74,7 @@ static bool take_address(PyObject *stream, void **handle)
     return *handle != NULL || PyErr_Occurred() == NULL;
 }
 
-/* PyTorch's current stream: 1 if there is one, 0 if not, -1 with an exception. */
+/* Find PyTorch's current stream. Returns 1 if there is one, 0 if not, and -1 with an exception. */
 static int current_stream(PyObject *device, void **handle)
 {
     static PyObject *function;
@@ -118,7 +119,8 @@ static bool begin_on_device(stream_span *span)
     return found >= 0;
 }
 
-/* A monitor that was closed meanwhile has freed what it had on the device. */
+/* End the span on the device. If the monitor was closed meanwhile, it has freed the span already.
+ */
 static void end_on_device(stream_span *span)
 {
     if (span->flight.flight != NULL && span->monitor->handle != NULL &&
@@ -249,7 +251,7 @@ static PyObject *stream_span_of(core_monitor *monitor, PyObject *name, PyObject 
 
 /* ---- track() ---- */
 
-/* One of the keywords stream and device; false with an exception for another. */
+/* Take the keyword `stream` or `device`. Returns false with an exception for any other keyword. */
 static bool take_keyword(PyObject *name, PyObject *value, PyObject **stream, PyObject **device)
 {
     if (PyUnicode_CompareWithASCIIString(name, "stream") == 0)
@@ -280,8 +282,8 @@ PyObject *core_track(core_monitor *monitor, PyObject *const *arguments, Py_ssize
     return stream_span_of(monitor, arguments[0], stream, device);
 }
 
-/* Wait for what is under way on devices. The lock of the interpreter is let go of between two looks
- * only: another thread may close the monitor then. */
+/* Wait for spans that are still running on devices. The interpreter lock is released only while
+ * this thread sleeps between two checks. Another thread may close the monitor in that time. */
 PyObject *core_resolve_gpu(core_monitor *monitor, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"seconds", NULL};

@@ -1,3 +1,5 @@
+/* Text between Python and C: names and paths as UTF-8, and the text that libassay prints, as Python
+ * strings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +76,7 @@ PyObject *core_stream_write(core_stream *stream, assay_status status, const assa
         return NULL;
     if (file == NULL || file == Py_None)
         file = PySys_GetObject("stdout");
-    int failed = 0; /* a program without a console has no sys.stdout, or None in its place */
+    int failed = 0; /* in a program without a console, sys.stdout is missing or None */
     if (file != NULL && file != Py_None)
         failed = PyFile_WriteObject(text, file, Py_PRINT_RAW);
     Py_DECREF(text);

@@ -1,8 +1,10 @@
-/* Timers: the plain dictionaries of assay.timing, handed to the core to print, compare and export.
+/* Timers: converts the plain dictionaries of assay.timing to timers of libassay, which prints,
+ * compares and exports them. Also times single calls.
  *
- * A dictionary maps a name to seconds, or to a dictionary with "time" and further metrics. The
- * seeds call a metric "peak_memory_mb" and the core "peak_memory_bytes": keys that end in _mb are
- * translated, which is exact, since an MB is 2^20 bytes. "inside" names the entry around this one.
+ * A dictionary maps a name to seconds, or to a dictionary with "time" and further metrics. The seed
+ * documents call a metric "peak_memory_mb" where libassay has "peak_memory_bytes". So keys that end
+ * in _mb are translated, which is exact, because an MB is 2^20 bytes. "inside" names the entry that
+ * encloses this one.
  */
 #include "python/core/seeds.h"
 
@@ -20,6 +22,7 @@ static bool ends_in(const char *text, const char *end)
 
 /* ---- a dictionary as timers ---- */
 
+/* Set the exception for a status other than ASSAY_OK. Returns whether the status is ASSAY_OK. */
 static bool refuse(assay_status status, PyObject *name)
 {
     if (status == ASSAY_E_ARGUMENT)
@@ -34,7 +37,7 @@ static bool refuse(assay_status status, PyObject *name)
     return status == ASSAY_OK;
 }
 
-/* The reason that stands beside a missing figure. */
+/* The reason for a missing figure, from the dictionary "unavailable" beside it. */
 static assay_validity reason_of(PyObject *metrics, PyObject *key)
 {
     PyObject *reasons = PyDict_GetItemString(metrics, "unavailable");
@@ -118,7 +121,8 @@ static bool add_entry(assay_timers *timers, PyObject *name_object, PyObject *val
     return good;
 }
 
-/* The name of the entry around this one: a key of its dictionary, or an attribute of its float. */
+/* The name of the enclosing entry: the key "inside" of a dictionary, or the attribute `inside` of a
+ * float. NULL if there is none. */
 static PyObject *enclosing(PyObject *value)
 {
     PyObject *inside = PyDict_Check(value) ? Py_XNewRef(PyDict_GetItemString(value, "inside"))
@@ -135,7 +139,7 @@ static bool enclose(assay_timers *timers, PyObject *name_object, PyObject *value
     if (!good && (name_bytes = core_name(name_object, "the name of a timer", &name)) != NULL &&
         (parent_bytes = core_name(inside, "'inside'", &parent)) != NULL) {
         assay_status status = assay_timers_set_parent(timers, name, parent);
-        good = status == ASSAY_OK || status == ASSAY_E_NOT_FOUND; /* removed since */
+        good = status == ASSAY_OK || status == ASSAY_E_NOT_FOUND; /* the parent was removed */
         if (!good)
             PyErr_Format(PyExc_ValueError, "the timer %R is inside itself", name_object);
     }
@@ -145,7 +149,7 @@ static bool enclose(assay_timers *timers, PyObject *name_object, PyObject *value
     return good;
 }
 
-/* Timers like this dictionary, which the caller frees; NULL with an exception. */
+/* Timers with the entries of a dictionary. The caller frees them. NULL with an exception. */
 static assay_timers *timers_of(PyObject *dictionary)
 {
     PyObject *name, *value;
@@ -173,10 +177,11 @@ static assay_timers *timers_of(PyObject *dictionary)
     return timers;
 }
 
-/* ---- what the core makes of them ---- */
+/* ---- printing, comparing and exporting ---- */
 
-/* timers_print(timers, table, text or None, count, file). `text` is the name of the section, the
- * baseline, the entry, or what is configured, as the table asks for. */
+/* timers_print(timers, table, text or None, count, file). The meaning of `text` depends on the
+ * table: it is the name of the section for "summary", the baseline for "speedup", and otherwise the
+ * name of the entry whose progress line is printed. */
 PyObject *core_timers_print(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -200,7 +205,7 @@ PyObject *core_timers_print(PyObject *module, PyObject *args)
         else
             status = assay_timers_print_progress(timers, stream.file, text);
         if (status == ASSAY_E_NOT_FOUND)
-            status = ASSAY_E_ARGUMENT; /* no file is missing */
+            status = ASSAY_E_ARGUMENT; /* must not become a FileNotFoundError */
         result = core_stream_write(&stream, status, &error, file);
     }
     assay_timers_free(timers);
@@ -271,7 +276,8 @@ PyObject *core_timers_speedups(PyObject *module, PyObject *args)
 
 /* ---- measuring ---- */
 
-/* One entry of the core's, for all calls: its memory is counted from when tracking was enabled. */
+/* The timers of all calls, with one entry that each call overwrites. They are kept, because memory
+ * is counted from the time at which tracking was enabled on them. */
 static assay_timers *measuring;
 
 static bool prepare_measuring(void)
@@ -310,7 +316,8 @@ static void *call_function(void *argument)
 /* The figures of the call that just ended, under their names in Python. */
 static PyObject *figures_of_call(void)
 {
-    /* Making objects may let another thread run, whose call ends here too: so this is a copy. */
+    /* While objects are made, another thread may run and end a call of its own, which overwrites
+     * the entry. So the figures are copied first. */
     assay_timer timer = assay_timers_at(measuring, 0);
     assay_timer_metric metrics[ASSAY_TIMER_METRICS];
     memcpy(metrics, timer.metrics, timer.metric_count * sizeof *metrics);
@@ -330,8 +337,8 @@ static PyObject *figures_of_call(void)
     return figures;
 }
 
-/* timed_call(kind, function, args, keywords): (what the function returned, its figures); kind is
- * "time", "memory" or "gpu". */
+/* timed_call(kind, function, args, keywords): calls the function and returns (its result, its
+ * figures). `kind` is "time", "memory" or "gpu". */
 PyObject *core_timed_call(PyObject *module, PyObject *args)
 {
     (void)module;

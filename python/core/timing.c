@@ -1,4 +1,5 @@
-/* Timings: the figures of repeated calls, and the loop of the core that takes them. */
+/* The type Timing, which holds the figures of repeated calls, and the benchmark that takes them
+ * with libassay's sampling loop. */
 #include "assay/inference.h"
 #include "assay/report.h"
 #include "python/core/seeds.h"
@@ -207,7 +208,7 @@ PyObject *core_print_inference(PyObject *module, PyObject *args)
     return result;
 }
 
-/* Seconds of the clock that everything here is measured by. */
+/* The present time in seconds, by the clock with which assay measures. */
 PyObject *core_now(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -221,7 +222,7 @@ static assay_status print_text(const void *text, FILE *stream, assay_error *erro
     return ASSAY_OK;
 }
 
-/* file_save(path, text): the file appears complete or not at all. */
+/* file_save(path, text): writes a file, which appears complete or not at all. */
 PyObject *core_file_save(PyObject *module, PyObject *args)
 {
     (void)module;

@@ -1,14 +1,14 @@
-/* The spans that track() returns. Such a span keeps when it began, so it is exact even where two
+/* The spans that track() returns. Such a span stores when it began, so it is exact even if two
  * generators take turns inside of blocks of the same name.
  *
- * Each operation has a spare span, which track() hands out while nobody else has it: in a plain
- * `with` statement, always. It is the only object of its type, so that its methods are bound
- * already. */
+ * Each operation has a spare span. track() returns it as long as no other code refers to it, which
+ * is always so in a plain `with` statement. The spare span is the only object of its type, so that
+ * its methods are bound already (core_bind()). */
 #include "python/core/span.h"
 
 typedef struct core_span {
     PyObject_HEAD core_operation *operation;
-    uint64_t start, ticks; /* ticks: duration, once it ended */
+    uint64_t start, ticks; /* ticks: the duration, after it has ended */
     bool begun, ended;
 } core_span;
 
@@ -119,8 +119,8 @@ static PyType_Spec span_spec = {
     .slots = span_slots,
 };
 
-/* Of the type that a spare span has for itself. Operation and spare refer to each other, so it is
- * known to the garbage collector. */
+/* A function of the type that a spare span has for itself. An operation and its spare span refer to
+ * each other, so the garbage collector must know the spare span. */
 static int spare_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((core_span *)self)->operation);
@@ -156,7 +156,7 @@ PyObject *core_span_type(void)
     return Py_XNewRef(span_type);
 }
 
-/* ---- what track() hands out ---- */
+/* ---- the spans that track() returns ---- */
 
 static PyObject *fresh(core_span *span, PyObject *operation)
 {
@@ -166,7 +166,7 @@ static PyObject *fresh(core_span *span, PyObject *operation)
     return (PyObject *)span;
 }
 
-/* A spare span for the operation. Failing, the operation goes on without. */
+/* Make the spare span of an operation. If that fails, the operation has none. */
 static void make_spare(core_operation *operation)
 {
     PyObject *type = PyType_FromSpecWithBases(&spare_spec, span_type);
@@ -180,7 +180,8 @@ static void make_spare(core_operation *operation)
     PyErr_Clear();
 }
 
-/* Whether nobody but the operation and the span's own two methods refers to the spare span. */
+/* Whether the spare span can be used: it is not open, and only three references to it exist, from
+ * the operation and from its own two bound methods. */
 static inline bool is_free(const core_operation *operation)
 {
     const core_span *spare = (const core_span *)operation->spare;

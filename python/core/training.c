@@ -1,4 +1,5 @@
-/* Training loops, warm-up and convergence. */
+/* Training loops: the type EpochMonitor, which times epochs and batches, and the functions that
+ * analyse warm-up and convergence. */
 #include "assay/training.h"
 #include "python/core/seeds.h"
 
@@ -9,12 +10,12 @@
 
 typedef struct core_epoch_monitor {
     PyObject_HEAD assay_epoch_monitor *handle;
-    PyObject *gpu_memory; /* a function that gives the three figures of timers.h in MB, or NULL */
-    core_stream stream;   /* what the core prints, on its way to sys.stdout */
-    bool told;            /* that calls are out of order */
+    PyObject *gpu_memory; /* a function that returns the three figures of timers.h in MB, or NULL */
+    core_stream stream;   /* receives the lines that libassay prints, for sys.stdout */
+    bool told;            /* the user was warned that calls are out of order */
 } core_epoch_monitor;
 
-/* A figure in MB, as a reading in bytes. A failure stays set, and is raised after the line. */
+/* A figure in MB as a reading in bytes. An exception stays set and is raised by after(). */
 static assay_reading in_bytes(PyObject *figures, const char *key)
 {
     assay_reading reading = assay_reading_missing(ASSAY_NOT_MEASURED);
@@ -79,10 +80,10 @@ static void epoch_monitor_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* Hand on what was printed, and say once that calls were out of order. */
+/* Write the printed lines to sys.stdout, and warn once if calls were out of order. */
 static PyObject *after(core_epoch_monitor *monitor)
 {
-    if (PyErr_Occurred() != NULL) { /* the GPU could not be asked */
+    if (PyErr_Occurred() != NULL) { /* the function gpu_memory failed */
         rewind(monitor->stream.file);
         return NULL;
     }

@@ -1,5 +1,5 @@
-/* The objects that assay.watch() is made of: what the hooks of one model share, and one hook for
- * each module. hooks.c has what the hooks do. */
+/* The objects of assay.watch(): a Watch holds what the hooks of one model share, and each module
+ * has a Hook. hooks.c has the functions that PyTorch calls. */
 #include <string.h>
 
 #include "python/core/watch.h"
@@ -18,7 +18,8 @@ static void hook_clear_references(core_hook *hook)
     core_set_hook(&hook->parent, NULL);
 }
 
-/* What an open span needs stays: only the references between hooks and tensors make cycles. */
+/* Break reference cycles for the garbage collector. The references that an open span needs stay;
+ * only the references between hooks and tensors make cycles. */
 static int hook_clear(PyObject *self)
 {
     core_hook *hook = (core_hook *)self;
@@ -50,7 +51,7 @@ static void hook_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* A model that is pickled takes no measuring along: the hooks of its copy do nothing. */
+/* Pickle a hook. The hooks of a pickled model do nothing in the copy. */
 static PyObject *hook_reduce(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
@@ -152,7 +153,8 @@ static PyObject *watch_hook(PyObject *self, PyObject *args)
     return (PyObject *)hook;
 }
 
-/* expect(shapes or None): how the next calls look. Returns how many looked as expected so far. */
+/* expect(shapes or None): sets the shapes that the next calls should have. Returns how many calls
+ * had the shapes that were expected before. */
 static PyObject *watch_expect(PyObject *self, PyObject *shapes)
 {
     core_watch *watch = (core_watch *)self;
@@ -176,7 +178,8 @@ static PyObject *watch_whole(PyObject *self, void *unused)
     return PyBool_FromLong(((core_watch *)self)->whole);
 }
 
-/* trace(tracer or None): calls of this thread are told to the tracer, and not measured. */
+/* trace(tracer or None): calls of modules in this thread are reported to the tracer and not
+ * measured. */
 static PyObject *watch_trace(PyObject *self, PyObject *tracer)
 {
     core_watch *watch = (core_watch *)self;
@@ -190,7 +193,7 @@ static PyObject *watch_trace(PyObject *self, PyObject *tracer)
 static int watch_clear(PyObject *self)
 {
     core_watch *watch = (core_watch *)self;
-    watch->removed = true; /* a hook that is left calls nothing */
+    watch->removed = true; /* hooks that still exist then do nothing */
     Py_CLEAR(watch->called);
     Py_CLEAR(watch->switch_parts);
     Py_CLEAR(watch->tracer);

@@ -1,8 +1,9 @@
-/* The extension module assay._models: calls of libassay_models that need its numerics, and with
- * them OpenBLAS. It is a module of its own, so that programs which only measure do not load these.
+/* The extension module assay._models: functions of libassay_models that need the numerics of the
+ * models, and with them OpenBLAS. It is a module of its own, so that programs that only measure do
+ * not load these libraries.
  *
- * Figures go through the files that the library writes; assay/generation.py reads them, so that
- * their keys stand in one place.
+ * The figures are passed through the files that the library writes. assay/generation.py reads these
+ * files, so that their keys are defined in one place only.
  */
 #include "assay/trajectories.h"
 #include "assay/model.h"
@@ -12,13 +13,14 @@ enum { SIGNALS_EVERY_NS = 50 * 1000 * 1000 };
 
 typedef struct routes_call {
     assay_trajectory_options options;
-    PyThreadState *thread; /* while others may run */
-    uint64_t looked_ns;
-    int64_t origin, destination; /* of the one search that has them */
+    PyThreadState *thread;       /* saved while the interpreter lock is released */
+    uint64_t looked_ns;          /* when signals were last checked */
+    int64_t origin, destination; /* of the single search, if `pair` is given */
     assay_error error;
 } routes_call;
 
-/* The options of both functions; names are those of assay_trajectory_options. */
+/* Parse the options of both functions. Most have the names of the fields of
+ * assay_trajectory_options. */
 static bool parse(PyObject *args, PyObject *keywords, routes_call *call)
 {
     static char *names[] = {"dataset",
@@ -75,7 +77,8 @@ static bool parse(PyObject *args, PyObject *keywords, routes_call *call)
     return true;
 }
 
-/* Between searches: whether somebody pressed Ctrl-C, looked at now and then. */
+/* Called between searches. Returns false if the user pressed Ctrl-C, which is checked every
+ * SIGNALS_EVERY_NS, because the check needs the interpreter lock. */
 static bool go_on(void *context, double share)
 {
     (void)share;
@@ -90,7 +93,7 @@ static bool go_on(void *context, double share)
     return !stop;
 }
 
-/* {"num_searched", "num_generated"}, and the printed block */
+/* generate(**options): returns (number of searches, number of trajectories found, printed text). */
 static PyObject *generate(PyObject *module, PyObject *args, PyObject *keywords)
 {
     (void)module;
@@ -120,7 +123,7 @@ static PyObject *generate(PyObject *module, PyObject *args, PyObject *keywords)
     return result;
 }
 
-/* The printed blocks; the results are in the results file. */
+/* evaluate(**options): returns the printed text. The results are in the results file. */
 static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
 {
     (void)module;

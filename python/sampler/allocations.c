@@ -1,16 +1,17 @@
-/* Allocations through Python's allocators ("mem" and "obj"; "raw" is below them), sampled.
+/* Samples the allocations through Python's allocators "mem" and "obj". The allocator "raw" is below
+ * them and is not sampled.
  *
- * Each byte is chosen with the same small chance, so the distance between chosen bytes is
- * exponential, and a block of s bytes is sampled with the chance p = 1 - exp(-s / interval). It
- * then counts as 1 / p blocks and s / p bytes, which makes every sum unbiased; of blocks much
- * larger than the interval none is missed. (T. Nakaike; tcmalloc, "Sampling at TCMalloc"; Poisson
- * sampling.)
+ * Each byte is chosen with the same small probability, so the distance between chosen bytes is
+ * exponential, and a block of s bytes is sampled with the probability p = 1 - exp(-s / interval).
+ * The block then counts as 1 / p blocks and s / p bytes, which makes every sum unbiased. Blocks
+ * much larger than the interval are never missed. (T. Nakaike; tcmalloc, "Sampling at TCMalloc";
+ * Poisson sampling.)
  *
- * A sampled block is followed until it is freed. To find out at every free whether the block is
- * one of them, a table of 16 KiB answers "certainly not" for nearly all others.
+ * A sampled block is followed until it is freed. So every free must find out whether its block was
+ * sampled. A table of 16 KiB answers "certainly not" for nearly all blocks that were not.
  *
- * The hooks run under the interpreter's lock. Interpreters with locks of their own share them, so
- * what is more than the countdown is done under ours. */
+ * The hooks run under the interpreter lock. Sub-interpreters with locks of their own share the
+ * hooks, so everything but the countdown is done under sampler_lock. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -27,18 +28,18 @@ enum {
     MAX_SITES = SITE_SLOTS / 4 * 3
 };
 
-/* A sampled block that lives. */
+/* A sampled block that is not freed yet. */
 typedef struct block {
-    const void *address; /* NULL: a free place */
+    const void *address; /* NULL for a free place */
     uint32_t site;
-    double bytes; /* that it stands for */
+    double bytes; /* the number of bytes that it stands for */
 } block;
 
-static PyMemAllocatorEx below[2];
+static PyMemAllocatorEx below[2];     /* the allocators that the hooks call */
 static int64_t countdown = INT64_MAX; /* bytes until the next sample */
 static double interval;
 static uint64_t random_state = UINT64_C(0x853C49E6748FEA9B);
-static unsigned char filter[1 << FILTER_BITS]; /* blocks by hash, up to 255 */
+static unsigned char filter[1 << FILTER_BITS]; /* number of blocks with each hash, at most 255 */
 static block *blocks;
 static uint32_t *sites;
 static size_t block_count, site_count;
@@ -83,7 +84,9 @@ static assay__script_site *find_site(uint32_t code, uint32_t line, uint32_t *ref
     return site;
 }
 
-/* Change the live bytes of a site; what they were at the peak is kept. */
+/* Change the live bytes of a site and of the script. Each new peak of the script begins an epoch.
+ * Before a site changes in a new epoch, its live bytes are saved: these are its bytes at the peak.
+ */
 static void change_live(assay__script_site *site, double bytes)
 {
     assay__script_header *header = region_header();
@@ -115,11 +118,12 @@ static void follow(const void *address, uint32_t site, double bytes)
         at = (at + 1) % BLOCK_SLOTS;
     blocks[at] = (block){address, site, bytes};
     block_count++;
-    if (*filter_of(address) < UINT8_MAX) /* a full one stays so */
+    if (*filter_of(address) < UINT8_MAX) /* a counter at the maximum stays there */
         ++*filter_of(address);
 }
 
-/* Close the gap, so that a search may end at the first free place. */
+/* Remove a block from the hash table and close the gap, so that a search may end at the first free
+ * place. */
 static void remove_block(size_t gap)
 {
     for (size_t at = (gap + 1) % BLOCK_SLOTS; blocks[at].address != NULL;

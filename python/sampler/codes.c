@@ -1,8 +1,9 @@
-/* Code objects by their address. An address may be used again for another one, so an entry counts
- * only as long as the fields that we copied are the same.
+/* The table of code objects, by their address. An address may be used again for another code
+ * object, so an entry is valid only as long as the copied fields of the object are the same.
  *
- * Lines are looked up in a copy of the code's location table (CPython, Objects/locations.md: an
- * entry begins with a byte that has its high bit set, and says for how many instructions it holds).
+ * The line of an instruction comes from a copy of the location table of the code object (CPython,
+ * Objects/locations.md). An entry of that table begins with a byte whose high bit is set, and says
+ * for how many instructions it holds.
  */
 #include "python/sampler/sampler.h"
 
@@ -14,7 +15,7 @@ typedef struct code {
     const void *address;
     frames_code fingerprint;
     uint32_t reference;
-    uint32_t *lines; /* of each instruction */
+    uint32_t *lines; /* the line of each instruction */
 } code;
 
 static code **slots;
@@ -61,7 +62,8 @@ static int32_t next_signed(cursor *c)
     return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* How many lines an entry of this form steps on, and nothing but columns behind it. */
+/* The number of lines by which an entry of this form moves on. Only columns follow behind the bytes
+ * that are read here. */
 static int32_t line_step(cursor *c, unsigned form)
 {
     if (form == 13 || form == 14)
@@ -78,7 +80,7 @@ static void fill_lines(const frames_code *about, cursor c, uint32_t *lines)
         line += line_step(&c, form);
         while (c.at < c.end && (*c.at & 0x80) == 0)
             c.at++;
-        /* Instructions without a line (form 15) belong to the one before them. */
+        /* Instructions without a line (form 15) belong to the line before them. */
         for (; length > 0 && at < about->instructions; length--)
             lines[at++] = line > 0 && line < UINT32_MAX ? (uint32_t)line : 0;
     }
@@ -149,7 +151,7 @@ bool codes_find(const void *address, const void *copy, const void *instruction, 
     if (!frames_parse_code(address, copy, &about) || about.instructions > MAX_TABLE_BYTES)
         return false;
     ptrdiff_t offset = (const char *)instruction - (const char *)about.first_instruction;
-    /* A frame that has not begun stands one instruction before the first. */
+    /* A frame that has not begun is one instruction before the first. */
     if (offset < -2 || offset >= (ptrdiff_t)(about.instructions * 2))
         return false;
     code *found = find(address, &about);

@@ -1,8 +1,8 @@
-/* Frames, codes and texts of CPython 3.11, 3.12 and 3.13, read without the interpreter's lock.
+/* Reads frames, codes and texts of CPython 3.11, 3.12 and 3.13, without the interpreter lock.
  *
- * These versions store the place of every instruction before they execute it (prev_instr; instr_ptr
- * in 3.13), so a look from outside is exact to the instruction. Earlier versions lay out their
- * frames differently; 3.14 stores the place for some instructions only. Every pointer that is
+ * These versions store the address of every instruction before they execute it (prev_instr;
+ * instr_ptr in 3.13), so a sample is exact to the instruction. Earlier versions lay out their
+ * frames differently; 3.14 stores the address for some instructions only. Every pointer that is
  * followed may be stale: objects are recognised by their types, instructions by their range. */
 #define Py_BUILD_CORE_MODULE 1
 #include <Python.h>
@@ -18,7 +18,7 @@
 #error "assay._sampler needs the global interpreter lock"
 #endif
 
-enum { PAGE_BYTES = 4096 }; /* or a multiple of it */
+enum { PAGE_BYTES = 4096 }; /* the page size of the machine is this or a multiple of it */
 
 const void *frames_first_thread(void *interpreter)
 {
@@ -43,7 +43,7 @@ bool frames_read_innermost(const frames_thread *thread, const void **nested, con
 #if PY_VERSION_HEX >= 0x030D0000
     *nested = at + offsetof(PyThreadState, current_frame);
 #else
-    /* one for each call of the interpreter's loop, on its stack */
+    /* Each call of the interpreter's loop has a _PyCFrame on the C stack. */
     if (!memory_copy(nested, at + offsetof(PyThreadState, cframe), sizeof *nested))
         return false;
     *nested = (const char *)*nested + offsetof(_PyCFrame, current_frame);
@@ -74,7 +74,7 @@ bool frames_read_frame(const void *frame, frames_window *window, frames_frame *f
     const size_t bytes = offsetof(_PyInterpreterFrame, localsplus);
     const char *at = frame;
     if (!memory_within(at, bytes, window->begin, window->bytes)) {
-        /* Only from its own page on: the page below may not be ours. */
+        /* Copy from the beginning of the frame's page: the page below may not be mapped. */
         size_t below = (uintptr_t)at % PAGE_BYTES, room = sizeof window->copy - bytes;
         window->begin = at - (below < room ? below : room);
         window->bytes = (size_t)(at - window->begin) + bytes;

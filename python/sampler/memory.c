@@ -1,6 +1,7 @@
-/* process_vm_readv() on ourselves copies through the kernel, which returns EFAULT where a plain
- * load would be a segmentation fault: a frame or a thread may be freed while we look at it. It
- * takes about 0.4 µs. /proc/self/mem would do the same; pipes would need two calls. */
+/* Copies memory that may vanish at any time, because a frame or a thread may be freed while it is
+ * read. process_vm_readv() on our own process copies through the kernel, which returns EFAULT where
+ * a plain load would be a segmentation fault. It takes about 0.4 µs. /proc/self/mem would do the
+ * same; pipes would need two calls. */
 #include "python/sampler/sampler.h"
 
 #include <sys/mman.h>
@@ -38,7 +39,7 @@ void *memory_reserve(size_t bytes)
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (mapped == MAP_FAILED)
             return NULL;
-        if (bytes > chunk_bytes) /* the present chunk may serve small ones still */
+        if (bytes > chunk_bytes) /* keep the rest of the present chunk for small requests */
             return mapped;
         chunk = mapped;
         left = wanted;

@@ -1,5 +1,5 @@
-/* assay._sampler, for sitecustomize.py alone. It works in the main interpreter; others are left as
- * they are. */
+/* The functions of assay._sampler. Only sitecustomize.py calls them. They work in the main
+ * interpreter; sub-interpreters are not profiled. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -8,7 +8,7 @@
 
 #include "python/sampler/sampler.h"
 
-/* What was asked for: a forked child starts with the same. */
+/* The arguments of start(). A forked child starts with the same arguments. */
 static struct {
     bool started;
     char directory[ASSAY__SCRIPT_MAX_TEXT];
@@ -55,8 +55,8 @@ static PyObject *module_start(PyObject *module, PyObject *args)
     Py_RETURN_TRUE;
 }
 
-/* Before a fork: there is one thread less, no lock is held, and nothing is written until it is
- * known which of the two processes goes on. */
+/* Called before a fork. Afterwards the sampling thread has ended, no lock is held, and nothing is
+ * written until it is known whether this process is the parent or the child. */
 static PyObject *module_pause(PyObject *module, PyObject *unused)
 {
     (void)module;

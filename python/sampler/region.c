@@ -1,5 +1,6 @@
-/* The file is mapped at its full length and allocated in steps: a page that the disk has no room
- * for would kill the script with SIGBUS. */
+/* The file into which the sampler writes. The file is mapped at its full length, and its storage is
+ * allocated in steps: writing to a page for which the disk has no room would kill the script with
+ * SIGBUS. */
 #include "python/sampler/sampler.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ static uint64_t monotonic_ns(void)
 bool region_open(const char *directory, double interval_bytes)
 {
     char path[ASSAY__SCRIPT_MAX_TEXT];
-    uint64_t now_ns = monotonic_ns(); /* a process id comes again, and exec keeps it */
+    uint64_t now_ns = monotonic_ns(); /* in the name, because process ids are used again */
     snprintf(path, sizeof path, "%s/%lld-%llu" ASSAY__SCRIPT_SUFFIX, directory, (long long)getpid(),
              (unsigned long long)now_ns);
     allocated = 0;

@@ -1,12 +1,15 @@
-/* The extension module assay._sampler: where the time and the memory of a script go, by line.
+/* The extension module assay._sampler: a sampling profiler that measures the time and the memory of
+ * a script by line.
  *
- * It reads structures of the interpreter that are not part of any stable interface, so it is built
- * for one version of Python, unlike assay._core. It does not use libassay: it only writes the file
- * that snapshot/script_region.h describes.
+ * The module reads structures of the interpreter that are not part of any stable interface. So it
+ * is built for one version of Python, unlike assay._core. It does not use libassay: it only writes
+ * the file that snapshot/script_region.h describes.
  *
- * Threads: the sampling thread never holds the global interpreter lock and calls nothing of Python.
- * Allocations are noted by the threads of the script, which hold the lock. Both use the region and
- * the table of codes under `sampler_lock`.
+ * The code calls one sample a look: at one point in time it reads the stacks of all threads.
+ *
+ * Threads: the sampling thread never holds the global interpreter lock and calls no function of
+ * Python. The hooks for allocations run in the threads of the script, which hold the interpreter
+ * lock. Both use the region and the table of codes under `sampler_lock`.
  */
 #ifndef ASSAY_PYTHON_SAMPLER_H
 #define ASSAY_PYTHON_SAMPLER_H
@@ -19,13 +22,12 @@
 
 #include "snapshot/script_region.h"
 
-/* ---- memory.c: memory that may vanish while it is read ----------------------------------------
- */
+/* ---- memory.c: memory that may vanish while it is read --------------------------------------- */
 
-/* Copy memory of this process. False if any of it is not mapped; never a crash. */
+/* Copy memory of this process. Returns false if any of it is not mapped; it never crashes. */
 bool memory_copy(void *target, const void *source, size_t bytes);
 
-/* The same for several pieces in one system call; up to MEMORY_MAX_PIECES. */
+/* The same for up to MEMORY_MAX_PIECES pieces in one system call. */
 enum { MEMORY_MAX_PIECES = ASSAY__SCRIPT_MAX_DEPTH };
 typedef struct memory_piece {
     void *target;
@@ -35,157 +37,165 @@ typedef struct memory_piece {
 bool memory_copy_all(const memory_piece *pieces, size_t count);
 
 /* Whether `bytes` bytes at `at` lie within the `held` bytes at `begin`. The address may be garbage
- * out of a freed frame, such as -1, so nothing here may overflow. */
+ * from a freed frame, such as -1, so the computation must not overflow. */
 static inline bool memory_within(const void *at, size_t bytes, const void *begin, size_t held)
 {
     uintptr_t offset = (uintptr_t)at - (uintptr_t)begin;
     return offset <= held && held - offset >= bytes;
 }
 
-/* Zeroed memory of our own, outside of the heap that is measured; NULL when there is none. It is
- * never freed. Under sampler_lock, once the sampler has started. */
+/* Reserve zeroed memory outside of the heap that is measured. It is never freed. NULL when out of
+ * memory. Hold sampler_lock for this call after the sampler has started. */
 void *memory_reserve(size_t bytes);
 
-/* ---- region.c: the file ------------------------------------------------------------------------
- */
+/* ---- region.c: the file ---------------------------------------------------------------------- */
 
 extern pthread_mutex_t sampler_lock;
 
-/* Make the file of this process in `directory`. False with errno. */
+/* Make the file of this process in `directory`. Returns false with errno set. */
 bool region_open(const char *directory, double interval_bytes);
 
-/* Forget the file without touching it: a forked child calls it, the file is its parent's. */
+/* Forget the file without touching it. A forked child calls this, because the file belongs to its
+ * parent. */
 void region_abandon(void);
 
-/* NULL when there is no file. */
+/* The header of the file; NULL if there is no file. */
 assay__script_header *region_header(void);
 
-/* A new entry of this size, filled with `bytes` of `content`, and its reference; NULL when the file
- * is full. Under the lock. */
+/* Append an entry with `bytes` bytes of `content`, and store its reference. Returns the entry, or
+ * NULL if the file is full. Hold sampler_lock. */
 void *region_append(const void *content, size_t bytes, uint32_t *reference);
+/* The entry of a reference. */
 void *region_at(uint32_t reference);
 
-/* ---- frames.c: what depends on the version of Python -------------------------------------------
- */
+/* ---- frames.c: what depends on the version of Python ----------------------------------------- */
 
 /* A Python thread as the interpreter describes it. */
 typedef struct frames_thread {
     const void *state;
     const void *next; /* the state of the next thread, or NULL */
-    uint64_t id;      /* never used again */
+    uint64_t id;      /* no later thread gets the same id */
     int64_t thread_id;
 } frames_thread;
 
-/* A frame: its code object and the instruction it is at. */
+/* A stack frame: its code object and its present instruction. */
 typedef struct frames_frame {
     const void *frame, *previous;
     const void *code;
     const void *instruction;
-    bool is_shim; /* an entry from C, without code */
+    bool is_shim; /* a frame for a call from C, which has no code */
 } frames_frame;
 
-/* A code object, as far as it is needed, and a fingerprint to recognise it by. */
+/* The fields of a code object that are needed. They also serve to recognise the object. */
 typedef struct frames_code {
     const void *file, *name, *line_table;
     const void *first_instruction;
-    size_t instructions; /* of two bytes */
+    size_t instructions; /* their number; each has two bytes */
     uint32_t first_line;
 } frames_code;
 
-/* The state of the first thread. With the lock of the interpreter, or during its life. */
+/* The state of the first thread. The interpreter must be alive during the call. */
 const void *frames_first_thread(void *interpreter);
+/* Read a thread state. Returns false if its memory is no longer mapped. */
 bool frames_read_thread(const void *state, frames_thread *thread);
 
-/* The innermost frame, NULL if the thread runs no Python. `*nested` is what points to it. */
+/* Read the address of the innermost frame, which is NULL if the thread runs no Python. `*nested` is
+ * the address of the pointer to that frame. */
 bool frames_read_innermost(const frames_thread *thread, const void **nested, const void **frame);
 
-/* A copy of the memory around a frame: its callers often lie just below it. */
+/* A copy of the memory around a frame. The frames of its callers often lie just below it. */
 typedef struct frames_window {
     const char *begin;
     size_t bytes;
     _Alignas(16) char copy[2048];
 } frames_window;
 
-/* Read a frame out of the window, which is copied anew if it does not hold the frame. */
+/* Read a frame from the window. If the window does not hold the frame, it is copied anew. */
 bool frames_read_frame(const void *frame, frames_window *window, frames_frame *found);
 
-/* Is this still the innermost frame, and at this instruction? One system call. */
+/* Whether this is still the innermost frame, and still at this instruction. It takes one system
+ * call. */
 bool frames_is_still_at(const frames_thread *thread, const void *nested, const void *frame,
                         const void *instruction);
 
-/* A piece to copy for each code object, and what it holds. */
+/* The number of bytes to copy of a code object, and the fields in such a copy. `at` is the address
+ * of the object itself. Returns false if the copy is not a code object. */
 size_t frames_code_bytes(void);
 bool frames_parse_code(const void *at, const void *copy, frames_code *code);
 
-/* A text or bytes object of the interpreter. Texts become UTF-8, cut at `room` and terminated.
- * Returns the length, or -1. */
+/* Read a text or bytes object of the interpreter. A text becomes UTF-8, is cut to `room` bytes and
+ * is terminated. Returns the length, or -1 if the object cannot be read. */
 long frames_read_text(const void *object, char *text, size_t room);
 long frames_read_bytes(const void *object, unsigned char *bytes, size_t room);
 
-/* The innermost frame with code of the calling thread, which holds the interpreter's lock. */
+/* Find the innermost frame with code of the calling thread. The thread holds the interpreter lock.
+ */
 bool frames_own(frames_frame *found);
 
-/* ---- codes.c: functions and lines ---------------------------------------------------------------
- */
+/* ---- codes.c: functions and lines ------------------------------------------------------------ */
 
-/* Reference of the code object's entry and the line of the instruction. False if it cannot be made
- * out. Under the lock. `copy` holds frames_code_bytes() of it. */
+/* Find the reference of the code object's entry, and the line of the instruction. `copy` is a copy
+ * of the first frames_code_bytes() bytes of the code object. Returns false if code and instruction
+ * do not fit together. Hold sampler_lock. */
 bool codes_find(const void *code, const void *copy, const void *instruction, uint32_t *reference,
                 uint32_t *line);
 
-/* Before a new region: references of the old one mean nothing. */
+/* Forget all code objects. Call this before a new region, because references into the old region
+ * mean nothing there. */
 void codes_clear(void);
 
-/* ---- stacks.c: one look at one thread -----------------------------------------------------------
- */
+/* ---- stacks.c: one sample of one thread ------------------------------------------------------ */
 
 typedef struct stacks_look {
-    uint32_t node; /* 0: the thread runs no Python */
-    bool is_torn;
-    const void *nested, *frame; /* the innermost one, to watch it */
+    uint32_t node;              /* 0 if the thread runs no Python */
+    bool is_torn;               /* the stack changed while it was read */
+    const void *nested, *frame; /* of the innermost frame, for stacks_is_native() */
     const void *instruction;
 } stacks_look;
 
-/* Read the stack of the thread and find its node in the tree, made if need be. */
+/* Read the stack of the thread and find its node in the tree of calls. A new node is made if there
+ * is none. */
 void stacks_read(const frames_thread *thread, bool is_main, stacks_look *look);
 
-/* Is the thread inside of native code? It is watched for some microseconds. */
+/* Find out whether the thread runs native code, by watching it for some microseconds. */
 typedef enum stacks_answer { STACKS_UNKNOWN, STACKS_PYTHON, STACKS_NATIVE } stacks_answer;
 stacks_answer stacks_is_native(const frames_thread *thread, const stacks_look *look);
 
+/* Forget all nodes. Call this before a new region. */
 void stacks_clear(void);
 
-/* Which opcodes jump: 1 for those that do. */
+/* Set which opcodes jump: `jumps` has a 1 for each opcode that does. */
 void stacks_use_jumps(const unsigned char jumps[256]);
 
-/* The processor time of a thread of this process, for clock_gettime(); it fails for one that has
- * ended, where pthread_getcpuclockid() must not be asked. As the kernel composes it:
- * MAKE_THREAD_CPUCLOCK. */
+/* The clock of the processor time of a thread of this process, for clock_gettime(). For a thread
+ * that has ended, clock_gettime() then fails, whereas pthread_getcpuclockid() must not be called.
+ * The number is composed as the kernel's macro MAKE_THREAD_CPUCLOCK does it. */
 static inline clockid_t thread_clock(int64_t thread_id)
 {
     return (clockid_t)(~(uint32_t)thread_id << 3 | 6);
 }
 
-/* ---- thread.c: the sampling thread --------------------------------------------------------------
- */
+/* ---- thread.c: the sampling thread ----------------------------------------------------------- */
 
-/* Start it on the file of this process. The interpreter's lock may be held: it is not needed. A
- * rate of 0 is adaptive. At most `event_limit` changes of a thread's line are kept one by one. */
+/* Start the sampling thread; region_open() must have succeeded. The caller may hold the interpreter
+ * lock, but need not. A rate of 0 is adaptive. At most `event_limit` events are kept; an event is a
+ * change of a thread's line. Returns false if the thread cannot be made. */
 bool sampling_start(void *interpreter, double rate_hz, size_t event_limit);
 
-/* End the thread, after a last look, and start it again where it was. */
+/* End the thread after a last sample, and start it again with the state that it had. */
 void sampling_pause(void);
 bool sampling_resume(void);
 
-/* ---- allocations.c
- * -------------------------------------------------------------------------------
- */
+/* ---- allocations.c --------------------------------------------------------------------------- */
 
-/* Put the hooks in place, for good; they are idle unless switched on. */
+/* Install the hooks for allocations. They are never removed, and take no samples unless switched
+ * on. `interval_bytes` is the mean distance between two samples. Returns false when out of memory.
+ */
 bool allocations_install(double interval_bytes);
 void allocations_switch(bool on);
 
-/* Forget the blocks that are followed: their sites are in a file that is another process's. */
+/* Forget the blocks that are followed. A forked child calls this, because the sites of these blocks
+ * are in the file of its parent. */
 void allocations_clear(void);
 
 #endif

@@ -1,30 +1,31 @@
-/* Time is cut into strata, one after another, and one look falls at a random moment into each. The
- * length of a stratum is chosen before its look, so a look stands for the whole stratum without
- * bias, whatever the earlier looks found; a program that repeats itself cannot keep step with it;
- * and the variance is at most that of independent looks, much less where functions run for longer
- * than a stratum (stratified sampling: Cochran, Sampling Techniques, chapter 5).
+/* Stratified sampling in time (Cochran, Sampling Techniques, chapter 5). Time is divided into
+ * consecutive strata, and one sample is taken at a random time in each. The length of a stratum is
+ * chosen before its sample is taken. So a sample stands for the whole stratum without bias,
+ * whatever the earlier samples found. A program that repeats itself cannot run in step with the
+ * samples. The variance is at most that of independent samples, and much smaller if functions run
+ * for longer than a stratum.
  *
- * Where no rate is asked for, strata grow with the processor time of the script. A share p that is
+ * If no rate is asked for, strata grow with the processor time of the script. A share p that is
  * estimated over a time T from strata of length d(t) has at most the variance
  *
  *     p (1 - p) / T^2 * integral of d(t) dt.
  *
  * With d = growth * t that is p (1 - p) * growth / 2, however long the script runs: a standard
- * error of at most 0.7 points. So a short script gets the looks that it needs, and a long one the
- * low cost of few. */
+ * error of at most 0.7 percentage points. So a short script gets the samples that it needs, and a
+ * long script has the low cost of few samples. */
 #include "python/sampler/schedule.h"
 
-static const double first_ns = 1e6, last_ns = 1e7; /* 1000 to 100 looks a second */
+static const double first_ns = 1e6, last_ns = 1e7; /* 1000 to 100 samples per second */
 static const double growth = 4e-4;
-static const double idle_growth = 1.125; /* of each stratum in which nothing ran */
-static const double smoothing = 1.0 / 16;
+static const double idle_growth = 1.125;  /* factor for the stratum after an idle one */
+static const double smoothing = 1.0 / 16; /* of the cost of a sample */
 
-/* The most that looks may take, of one processor. Where there is another one, the script hardly
- * notices. */
+/* The largest share of one processor that samples may take. If the samples run on another processor
+ * than the script, they hardly slow it down, so the share may be larger. */
 static const double duty_beside = 0.03, duty_on_the_same = 0.01;
-static const double duty_asked = 0.10; /* where a rate is asked for */
+static const double duty_asked = 0.10; /* if a rate is asked for */
 
-/* xorshift64* */
+/* The generator xorshift64*. */
 double schedule_random(schedule *s)
 {
     s->random ^= s->random >> 12;
@@ -63,7 +64,7 @@ uint64_t schedule_next(schedule *s, uint64_t now_ns, const schedule_look *last)
 {
     uint64_t begin_ns = s->end_ns;
     s->length_ns = length_of(s, last);
-    if (now_ns > begin_ns + (uint64_t)s->length_ns) /* the machine left us no time */
+    if (now_ns > begin_ns + (uint64_t)s->length_ns) /* we are late by more than a stratum */
         begin_ns = now_ns;
     s->end_ns = begin_ns + (uint64_t)s->length_ns;
     uint64_t due_ns = begin_ns + (uint64_t)(schedule_random(s) * s->length_ns);

@@ -1,30 +1,26 @@
-/* A stack is read from its innermost frame outwards while its thread goes on. A frame that returns
- * meanwhile gives a code object or an instruction that do not fit together; then the look is
- * repeated. After a few tries the frames that fit are taken.
+/* Reads the stack of a thread and finds its node in the tree of calls.
  *
- * Native code is told apart by watching. An instruction of the interpreter takes some 50 ns of its
- * own; if the thread runs and is still at the same instruction after several looks, some
- * microseconds later, then that instruction has called native code. A short loop comes back to the
- * same instruction, but not at every look; a jump to itself ("while True: pass") would, so
- * instructions that jump never count. Nothing is known if the thread was not on a processor while
- * it was watched. */
+ * A stack is read from its innermost frame outwards while its thread goes on running. If a frame
+ * returns meanwhile, a code object and an instruction are read that do not fit together. Then the
+ * stack is read again. After TRIES attempts the frames that fit are taken.
+ *
+ * Native code is recognised by watching the thread. An instruction of the interpreter takes some
+ * 50 ns. If the thread runs and is still at the same instruction in several checks, over some
+ * microseconds, then that instruction has called native code. A short loop comes back to the same
+ * instruction, but not at every check. A jump to itself ("while True: pass") would be found at
+ * every check, so instructions that jump never count as native. If the thread was not on a
+ * processor while it was watched, the answer is unknown. */
 #include "python/sampler/sampler.h"
 
 #include <string.h>
 #include <time.h>
 
-enum {
-    TRIES = 4,
-    LOOKS = 8,
-    LOOKS_ASLEEP = 4,
-    NODE_SLOTS = 1 << 18,
-    MAX_NODES = NODE_SLOTS / 4 * 3
-};
+enum { TRIES = 4, LOOKS = 8, NODE_SLOTS = 1 << 18, MAX_NODES = NODE_SLOTS / 4 * 3 };
 
 static uint32_t *slots; /* references of nodes, by parent, code and line */
 static size_t node_count;
 static unsigned char is_jump[256]; /* by opcode */
-static char *copies;               /* of the code objects of one stack */
+static char *copies;               /* copies of the code objects of one stack */
 
 void stacks_use_jumps(const unsigned char jumps[256])
 {
@@ -38,7 +34,7 @@ void stacks_clear(void)
     node_count = 0;
 }
 
-/* The node, made if need be; the parent if there is no room. */
+/* Find the node, or make it if there is none. Returns the parent if there is no room. */
 static uint32_t find_node(uint32_t parent, uint32_t code, uint32_t line, bool is_main)
 {
     assay__script_node made = {.entry.kind = ASSAY__SCRIPT_NODE,
@@ -96,7 +92,7 @@ static bool copy_codes(const stack *s)
     return memory_copy_all(pieces, s->depth);
 }
 
-/* Find the node. False if a frame did not fit; such frames are left out. */
+/* Find the node of a stack. Frames that do not fit are left out; then the result is false. */
 static bool resolve(const stack *s, bool is_main, stacks_look *look)
 {
     size_t bytes = frames_code_bytes();
@@ -116,7 +112,8 @@ static bool resolve(const stack *s, bool is_main, stacks_look *look)
     return all;
 }
 
-/* Under the lock, since a hook of the script's thread may reserve memory at the same time. */
+/* Reserve the memory on the first call. This takes the lock, because a hook in a thread of the
+ * script may reserve memory at the same time. */
 static bool prepare(void)
 {
     if (slots == NULL || copies == NULL) {
@@ -132,7 +129,7 @@ static bool prepare(void)
 
 void stacks_read(const frames_thread *thread, bool is_main, stacks_look *look)
 {
-    static stack s; /* of the one sampling thread */
+    static stack s; /* only the one sampling thread uses it */
     *look = (stacks_look){.is_torn = true};
     for (int tries = 0; tries < TRIES && look->is_torn && prepare(); tries++) {
         if (!read_frames(thread, &s) || (s.depth > 0 && !copy_codes(&s)))

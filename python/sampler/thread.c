@@ -1,10 +1,13 @@
-/* A look that finds a thread running charges its present line with the time that the look stands
- * for (schedule.c). The charges of a thread must add up to the processor time that it has used, so
- * each is multiplied by a factor close to 1 that makes up for the difference, slowly. To charge the
- * difference itself would be wrong: the line that is looked at would pay for what ran before it, so
- * the ends of bursts would seem longer than their beginnings. A look that finds a thread waiting
+/* The sampling thread. It wakes up at the times that schedule.c chooses and samples all threads of
+ * the script.
+ *
+ * A sample that finds a thread running charges its present line with the time that the sample
+ * stands for. The charges of a thread must add up to the processor time that it has used. So each
+ * charge is multiplied by a factor close to 1, which slowly makes up for the difference. To charge
+ * the difference itself would be wrong: the sampled line would pay for lines that ran before it,
+ * and the ends of bursts would seem longer than their beginnings. A sample of a waiting thread
  * attributes the time that the thread has waited since it was last found waiting. A thread that has
- * used no processor time since the last look has not moved, and its frames are not read again. */
+ * used no processor time since the last sample has not moved, so its frames are not read again. */
 #include "python/sampler/sampler.h"
 
 #include <fcntl.h>
@@ -18,17 +21,20 @@
 #include "python/sampler/schedule.h"
 
 enum { MAX_THREADS = 512, STACK_BYTES = 256 << 10 };
-static const double patience = 3;   /* long strata of processor time */
-static const double settling = 16;  /* long strata, to settle what was charged too little */
-static const double long_ns = 10e6; /* at least, of a long stratum */
-static const double watch_ns = 8e6; /* on average, between looks that watch for native code */
+/* If more than this many strata of processor time are not charged, a sample of a thread that is
+ * ready to run, but not running, counts too. */
+static const double patience = 3;
+static const double settling = 16;  /* strata over which an uncharged difference is made up for */
+static const double long_ns = 10e6; /* for these two constants a stratum is at least this long */
+static const double watch_ns = 8e6; /* mean time between samples that watch for native code */
 
+/* A thread that was found in a sample. */
 typedef struct seen {
-    uint64_t id;               /* 0: a free place */
-    uint64_t look;             /* the last one in which it was found */
-    uint64_t used_ns, time_ns; /* at the last look */
-    uint64_t waiting_ns;       /* not attributed yet */
-    double owed_ns;            /* used, less what was charged; may be negative */
+    uint64_t id;               /* 0 for a free place */
+    uint64_t look;             /* the number of the last sample that found it */
+    uint64_t used_ns, time_ns; /* processor time and wall time at the last sample */
+    uint64_t waiting_ns;       /* waiting time that is not attributed yet */
+    double owed_ns;            /* processor time used minus time charged; may be negative */
     uint32_t node, entry;
     uint32_t told; /* the node of its last event */
 } seen;
@@ -41,8 +47,8 @@ typedef struct sampling {
     void *interpreter;
     schedule schedule;
     schedule_look last;
-    double weight_ns; /* that the present look stands for */
-    bool watches;     /* the present look watches for native code */
+    double weight_ns; /* the time that the present sample stands for */
+    bool watches;     /* the present sample watches for native code */
     size_t events_left;
     uint64_t look, process_base_ns;
     seen threads[MAX_THREADS];
@@ -66,6 +72,7 @@ static uint64_t now_ns(void)
     return ns;
 }
 
+/* Write an event if the thread is at another node than in its last event. */
 static void tell(sampling *s, seen *t, uint32_t node, uint64_t time_ns)
 {
     assay__script_event event = {
@@ -80,7 +87,7 @@ static void tell(sampling *s, seen *t, uint32_t node, uint64_t time_ns)
     t->told = node;
 }
 
-/* Its place; a new one if it is new. NULL if there are too many. */
+/* The entry of a thread in the table; a new thread gets a free one. NULL if there are too many. */
 static seen *find_thread(sampling *s, const frames_thread *thread)
 {
     seen *vacant = NULL;
@@ -99,15 +106,16 @@ static seen *find_thread(sampling *s, const frames_thread *thread)
     if (region_append(&entry, sizeof entry, &vacant->entry) == NULL)
         vacant->entry = 0;
     pthread_mutex_unlock(&sampler_lock);
-    /* What a thread did before the sampling began is not ours. */
+    /* Processor time that a thread used before the sampling began does not count. */
     if (s->look == 1)
         read_clock(thread_clock(thread->thread_id), &vacant->used_ns);
     return vacant;
 }
 
-/* Would the thread run if it had a processor? It may have been interrupted anywhere, or have just
- * been woken where it waited, so such a look is second best: it counts only if the thread is rarely
- * found running, as on a machine with one processor, which the sampling thread has itself. */
+/* Whether the thread is ready to run. Such a thread may have been interrupted anywhere, or may have
+ * just been woken where it waited, so a sample of it is less exact. It counts only if the thread is
+ * rarely found running, as on a machine with one processor, which the sampling thread occupies
+ * itself. */
 static bool is_runnable(int64_t thread_id)
 {
     char path[64], line[512];
@@ -123,6 +131,7 @@ static bool is_runnable(int64_t thread_id)
     return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
 }
 
+/* Charge the node of the sample with processor time or with waiting time. */
 static void attribute(seen *t, const stacks_look *look, bool running, stacks_answer answer,
                       double weight_ns, double stratum_ns)
 {
@@ -148,8 +157,8 @@ static void attribute(seen *t, const stacks_look *look, bool running, stacks_ans
     t->owed_ns -= (double)charge_ns;
 }
 
-/* What the present look stands for. Where strata were missed, because the machine slept or gave us
- * no time, a thread that used no processor meanwhile pays for none of them. */
+/* The time that the present sample stands for. If strata were missed, because the machine slept or
+ * gave us no processor, a thread that used no processor time meanwhile is not charged for them. */
 static double weight_of(const sampling *s, uint64_t busy_ns)
 {
     double planned_ns = s->schedule.length_ns, most_ns = planned_ns + (double)busy_ns;
@@ -191,7 +200,7 @@ static void look_at(sampling *s, const frames_thread *thread)
     pthread_mutex_unlock(&sampler_lock);
 }
 
-/* Look at all threads. The look stands for the time up to `end_ns`. */
+/* Sample all threads. The sample stands for the time up to `end_ns`. */
 static void look_around(sampling *s, uint64_t end_ns)
 {
     frames_thread thread;
@@ -221,7 +230,8 @@ static void look_around(sampling *s, uint64_t end_ns)
     pthread_mutex_unlock(&sampler_lock);
 }
 
-/* Sleep to this time; false when the sampling ends before. Under the lock. */
+/* Sleep until this time. Returns false if the sampling is to end before. The caller holds s->lock.
+ */
 static bool sleep_until(sampling *s, uint64_t due_ns)
 {
     struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000u),
@@ -235,7 +245,7 @@ static void *sample(void *context)
 {
     sampling *s = context;
     uint64_t cost_ns = 0, before_ns = 0;
-    prctl(PR_SET_TIMERSLACK, 1000uL, 0uL, 0uL, 0uL); /* of this thread alone */
+    prctl(PR_SET_TIMERSLACK, 1000uL, 0uL, 0uL, 0uL); /* 1 µs, for this thread alone */
     schedule_resume(&s->schedule, now_ns());
     look_around(s, s->schedule.end_ns);
     pthread_mutex_lock(&s->lock);
@@ -260,14 +270,14 @@ static bool start_thread(sampling *s)
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the script's */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* threads of the script handle all signals */
     s->running = pthread_create(&s->thread, &attributes, sample, s) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return s->running;
 }
 
-/* More than one; also true if nobody knows. */
+/* Whether the process may use more than one processor. True if that is not known. */
 static bool has_processors(void)
 {
     cpu_set_t set;

@@ -1,7 +1,9 @@
-/* Bottlenecks: a table of rules, tried on every operation, or on the GPUs where they were measured.
+/* Finds bottlenecks by a table of rules. A rule has a figure and a limit, and holds where the
+ * figure exceeds the limit. Most rules are tried on every operation, those about GPUs on the
+ * figures of the devices.
  *
  * Rules, limits and remedies come from document C of docs/seed-map.md ("Identifying Bottlenecks",
- * "Common Bottlenecks and Solutions"). To add one, add a row. */
+ * "Common Bottlenecks and Solutions"). To add a rule, add a row. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -185,7 +187,8 @@ const assay_bottleneck_rule *assay_bottleneck_rules(size_t *count)
     return rules;
 }
 
-/* Whether the letters and digits of `name`, case aside, continue with `word`. */
+/* Whether `name` begins with `word`. Upper and lower case are the same here; '_', '-', ' ' and '.'
+ * in the name are skipped. */
 static bool continues_with(const char *name, const char *word, size_t length)
 {
     for (size_t matched = 0; matched < length; name++) {
@@ -228,7 +231,7 @@ static double ratio(assay_reading dividend, assay_reading divisor)
     return dividend.value / divisor.value;
 }
 
-/* The figure a rule asks for; NaN or infinite when the row does not have it. */
+/* The figure that a rule is about. NaN or infinite when the row does not have it. */
 static double evidence(assay_evidence kind, const assay__operation_row *of, double run_seconds)
 {
     switch (kind) {
@@ -242,17 +245,20 @@ static double evidence(assay_evidence kind, const assay__operation_row *of, doub
         return ratio(of->max_seconds, of->min_seconds);
     case ASSAY_EVIDENCE_FIRST:
         return ratio(of->first_seconds, of->rest_seconds);
-    default: /* no figure of an operation */
+    default: /* a figure of devices */
         return NAN;
     }
 }
 
 /* ---- second symptoms ------------------------------------------------------------------------- */
 
-/* Limits of the two symptoms that the guide calls low and high, and of a spike of memory. */
+/* A GPU is idle below IDLE and busy above BUSY, both shares of the time. Memory has a spike if an
+ * operation takes SPIKE times as much as its siblings. The guide (document C) calls the two shares
+ * low and high. */
 static const double IDLE = 0.5, BUSY = 0.8, SPIKE = 1.2;
 
-/* The share of the time in which GPUs were busy, as a meter saw it; NaN: none looked. */
+/* The mean share of the time in which GPUs were busy, as the utilisation counters of meters show
+ * it. NaN if there are none. */
 static double gpu_share(const assay_record *record)
 {
     double sum = 0;
@@ -271,7 +277,8 @@ static double peak_of(const assay_record_operation *operation)
     return gpu.validity == ASSAY_VALID ? gpu.value : cpu.validity == ASSAY_VALID ? cpu.value : 0;
 }
 
-/* The peak of metrics of one name at one depth, or of the others there. */
+/* The highest GPU memory of the metrics with this name at this depth or, with `others`, of all
+ * other metrics at this depth. */
 static double peak_of_metrics(const assay_record *record, const char *name, int32_t depth,
                               bool others)
 {
@@ -285,7 +292,7 @@ static double peak_of_metrics(const assay_record *record, const char *name, int3
     return peak;
 }
 
-/* The highest peak of memory of an operation over that of its siblings; NaN: not known. */
+/* The memory peak of an operation divided by that of its siblings. NaN if it is not known. */
 static double peak_ratio(const assay_record *record, const char *name)
 {
     double own = 0, others = 0;
@@ -330,8 +337,9 @@ static assay_reading beside(assay_circumstance kind, const assay_record *record,
     return holds ? assay_reading_of(value) : assay_reading_missing(ASSAY_NOT_MEASURED);
 }
 
-/* Whether another rule of the family already holds for this operation; findings of one operation
- * stand together at the end of the list. */
+/* Whether another rule of the same family already holds for this operation. The findings of one
+ * operation stand together at the end of the list, so the search goes backwards and stops at the
+ * first other operation. */
 static bool family_reported(const assay_finding *findings, size_t count, const char *operation,
                             const char *family)
 {
@@ -379,7 +387,8 @@ static double pageable_share(const assay_record_gpu *gpu)
     return seconds > 0.01 * gpu->span_seconds ? pageable / all : NAN;
 }
 
-/* Over the devices that a meter watched: "cuda:0 utilisation". */
+/* The mean share of the time in which no kernel ran, over the devices that a meter watched. Its
+ * counters are called "cuda:0 utilisation". */
 static double unused_share(const assay_record *record)
 {
     double sum = 0, devices = 0;
@@ -391,10 +400,10 @@ static double unused_share(const assay_record *record)
             devices++;
         }
     }
-    return 1 - sum / devices; /* without any: NaN */
+    return 1 - sum / devices; /* NaN without any device */
 }
 
-/* The figure of the devices that a rule asks for; NaN where it was not measured. */
+/* The figure of the devices that a rule is about. NaN where it was not measured. */
 static double device_evidence(assay_evidence kind, const assay_record *record)
 {
     const assay_record_gpu *gpu = &record->gpu;

@@ -1,6 +1,7 @@
-/* Runs are pooled by the means of their logarithms, because ratios are compared. A run counts as
- * one observation, however many samples it has, because all its samples share what stays the same
- * during a run (memory layout, clock frequency, neighbours). */
+/* Makes subjects from the parts of records. Runs are pooled by the means of their logarithms,
+ * because ratios are compared. A run counts as one observation, however many samples it has,
+ * because all its samples share the conditions that stay the same during a run (memory layout,
+ * clock frequency, load by others). */
 #include "analyze/comparables.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ bool assay__is_whole_run(const assay_record_subject *subject)
 
 /* ---- one record ---- */
 
-/* A sample and its measures, copied into the record. */
+/* One run of a command as a single sample with its measures. */
 typedef struct one_run {
     double seconds;
     assay_record_measure measures[4];
@@ -73,7 +74,7 @@ static assay_status take_run(const assay_record *record, const char *origin, ass
     return assay__record_append_alone(result, &subject, origin);
 }
 
-/* "step/forward" */
+/* Append the path of an operation in the call tree, such as "step/forward". */
 static assay_status append_path(const assay_record *record, int32_t index, assay__buffer *path)
 {
     const assay_record_operation *it = &record->operations[index];
@@ -141,8 +142,8 @@ static double log_mean(const double *samples, size_t count)
     return count > 0 ? exp(sum / (double)count) : NAN;
 }
 
-/* The same subject in another run. If several subjects of a run have this name, the first stands
- * for the first, and so on. NULL if there is none. */
+/* Find subject `at` of the first run in another run. If several subjects of a run are the same,
+ * they correspond in their order. NULL if there is none. */
 static const assay_record_subject *find_in(const assay_record *run, const assay_record *first,
                                            size_t at)
 {
@@ -155,7 +156,8 @@ static const assay_record_subject *find_in(const assay_record *run, const assay_
     return NULL;
 }
 
-/* The mean of each run in turn; `metric` NULL: of its time. Returns how many there are. */
+/* The mean of the subject in each run that has it: of the metric or, with NULL, of its time.
+ * Returns the number of means. */
 static size_t means_of_runs(assay_record *const *runs, size_t count, size_t at, const char *metric,
                             double *means)
 {
@@ -172,7 +174,7 @@ static size_t means_of_runs(assay_record *const *runs, size_t count, size_t at, 
     return found;
 }
 
-/* The subject `at` of the first run, with one sample for each run. */
+/* Append subject `at` of the first run, with one sample for each run. */
 static assay_status pool_subject(assay_record *const *runs, size_t count, size_t at,
                                  const char *origin, assay_record *result)
 {

@@ -1,6 +1,6 @@
-/* Chooses the metrics that are compared and the one that leads. Each metric is a question of its
- * own, with one exception: where wall time cannot decide, processor time may answer in its place,
- * so these two share one risk. */
+/* Chooses the metrics by which subjects are compared, and the metric that leads. Each metric is a
+ * question of its own, with one exception: where wall time cannot decide, processor time may answer
+ * in its place, so these two share one risk. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 #include "record/metric.h"
 #include "stats/rule.h"
 
-/* Work is bound by the processor if it runs, or waits to run, for this share of its time. */
+/* Work is bound by the processor if it runs, or waits to run, for at least this share of its time.
+ */
 static const double BOUND_SHARE = 0.9;
 
 static const char WALL[] = ASSAY__METRIC_WALL;
@@ -70,9 +71,9 @@ static unsigned nature_of(const assay__pairing *pairing, const char *metric)
     return nature | (is_time(metric) ? 0 : ASSAY__SAMPLES_EXACT);
 }
 
-/* Whether the yardstick is used. Samples that took turns need none, since whatever slowed the
- * machine slowed both. Several runs of a side need none either, since they show by themselves how
- * much runs differ. */
+/* Whether the yardstick is used. Samples that took turns do not need it, because anything that
+ * slowed the machine slowed both subjects. Several runs of each side do not need it either, because
+ * they show by themselves how much runs differ. */
 static bool has_relative(const assay__trial *it, const assay__pairing *pairing)
 {
     return !pairing->runs && !it->log_ratio.paired && it->log_ratio.known && is_time(it->metric) &&
@@ -81,9 +82,9 @@ static bool has_relative(const assay__trial *it, const assay__pairing *pairing)
 
 /* ---- what samples of one run do not show ---------------------------------------------------- */
 
-/* The yardstick is arithmetic in the nearest cache. If it is slower by x (as a logarithm), other
- * work is slower by between 0 and 2 x. This is the standard deviation, as a share of x, of the
- * error that dividing by the yardstick leaves. */
+/* The yardstick is arithmetic in the nearest cache. If it becomes slower by x (as a logarithm),
+ * other work becomes slower by between 0 and 2 x. This constant is the standard deviation of the
+ * error that is left after dividing by the yardstick, as a share of x. */
 static const double YARDSTICK_DOUBT = 0.3;
 
 static void widen(assay__log_ratio *ratio, double error)
@@ -122,7 +123,7 @@ static assay_status begin(assay__trial *it, const assay__pairing *pairing, const
 
 /* ---- all trials ----------------------------------------------------------------------------- */
 
-/* The trials, the index of the pairing of each, and the comparisons that come out of them. */
+/* The trials, the index of the pairing of each, and the comparisons made from them. */
 typedef struct trials {
     assay__trial *items;
     size_t *pairing;
@@ -135,7 +136,7 @@ static bool is_of(const assay__trial *it, const char *metric)
     return strcmp(it->metric, metric) == 0;
 }
 
-/* Which metrics both sides have; with room for them they are begun. */
+/* Begin a trial for each metric that both sides have. If `items` is NULL, only count the trials. */
 static assay_status begin_all(const assay__pairing *pairings, size_t count, double margin,
                               trials *to)
 {
@@ -175,7 +176,8 @@ static bool has_metric(const trials *all, const char *metric)
     return false;
 }
 
-/* The risk of a metric. If the options name a metric, it leads alone and has the whole risk. */
+/* The risk of a metric. If the options name a metric, that metric leads alone and has the whole
+ * risk. */
 static double risk_of(const trials *all, const char *metric, const char *wanted)
 {
     bool shared = wanted == NULL && has_metric(all, ASSAY__METRIC_CPU);
@@ -209,9 +211,9 @@ static assay_status decide_all(trials *all, const char *wanted)
 
 /* ---- the metric that leads ------------------------------------------------------------------ */
 
-/* Whether the subject is bound by the processor. The sample that was idle for longest is left out,
- * because a process that is stopped, or a machine that is suspended, can lose more time in one
- * sample than all samples take. */
+/* Whether the subject is bound by the processor. The sample that was idle for the longest time is
+ * left out, because a process that is stopped, or a machine that is suspended, can lose more time
+ * in one sample than all other samples take. */
 static bool is_bound(const assay_record_subject *subject)
 {
     const double *busy = assay__record_measure_samples(subject, ASSAY__METRIC_CPU);
@@ -251,7 +253,7 @@ static assay_status say_what_is_missing(assay_record *record, const char *wanted
     return wall->reason != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-/* The index of the comparison that leads among those of one pairing. */
+/* Find the comparison that leads among the comparisons of one pairing. */
 static assay_status find_leader(const trials *all, size_t pairing, const char *wanted,
                                 assay_record *record, size_t *leader)
 {
@@ -271,7 +273,7 @@ static assay_status find_leader(const trials *all, size_t pairing, const char *w
     return say_that_it_leads(record, &all->made[wall], &all->made[cpu]);
 }
 
-/* The comparisons in the order of the record: those that lead, then the others. */
+/* Put the comparisons into the order of the record: first those that lead, then the others. */
 static assay_status arrange(const trials *all, size_t pairings, const char *wanted,
                             assay_record *record, assay_record_comparison *comparisons)
 {

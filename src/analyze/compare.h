@@ -1,4 +1,4 @@
-/* Comparisons made together, so that they share the risk of a wrong verdict. */
+/* Makes several comparisons together, so that they share the risk of a wrong verdict. */
 #ifndef ASSAY_ANALYZE_COMPARE_H
 #define ASSAY_ANALYZE_COMPARE_H
 
@@ -6,7 +6,8 @@
 
 #include "assay/record.h"
 
-/* The most subjects of one record: each is compared with all others to find its counterpart. */
+/* The largest number of subjects in one record. There is a limit because each subject is compared
+ * with all others to find its counterpart. */
 enum { ASSAY__COMPARE_SUBJECTS = 4096 };
 
 typedef struct assay__pairing {
@@ -16,16 +17,16 @@ typedef struct assay__pairing {
                       addition to what the samples show; 0: none */
 } assay__pairing;
 
-/* Fill `options` from those given, or with the defaults if `given` is NULL. ASSAY_E_ARGUMENT if
- * they make no sense, ASSAY_E_VERSION if they ask for something unknown. */
+/* Fill `options` from `given`, or with the defaults if `given` is NULL. Fails with ASSAY_E_ARGUMENT
+ * if the options make no sense, and with ASSAY_E_VERSION if they ask for something unknown. */
 ASSAY_MUST_USE assay_status assay__compare_options_read(const assay_compare_options *given,
                                                         assay_error *error,
                                                         assay_compare_options *options);
 
-/* Replace the record's list of comparisons. For each pairing, the comparison that leads comes
- * first: that of `metric` or, with NULL, that of wall time or of processor time in its place. Then
- * comes one for each other metric that both sides have measured. Comparisons of one metric share
- * the risk. */
+/* Replace the record's list of comparisons. The leading comparison of each pairing comes first: the
+ * one by `metric` or, if `metric` is NULL, by wall time, or by processor time where wall time
+ * cannot decide. Then comes one comparison for each other metric that both sides have measured.
+ * Comparisons by the same metric share the risk. */
 ASSAY_MUST_USE assay_status assay__compare_into(assay_record *record,
                                                 const assay__pairing *pairings, size_t count,
                                                 double margin, const char *metric);

@@ -1,4 +1,5 @@
-/* What besides the measured code differs between two records. */
+/* Notes the differences between two records other than those of the measured code, such as another
+ * machine or another compiler. */
 #include "analyze/compare_notes.h"
 
 #include <math.h>
@@ -10,8 +11,8 @@
 #include "record/build.h"
 #include "record/fact.h"
 
-/* Iterations are chosen anew in each run; a factor that changes what caches and branch predictors
- * see is worth a line. */
+/* The number of iterations is chosen anew in each run. It is worth a note if it changes by this
+ * factor, because caches and branch predictors then see different work. */
 static const double ITERATIONS_FACTOR = 1.5;
 
 assay_status assay__compare_note(const assay__compare_view *v, const char *what,
@@ -31,7 +32,7 @@ assay_status assay__compare_note(const assay__compare_view *v, const char *what,
     return assay__record_add_difference(v->result, &difference);
 }
 
-/* A difference, if both values are known and differ. */
+/* Note a difference if both values are known and differ. */
 static assay_status note_if(const assay__compare_view *v, const char *what, const char *baseline,
                             const char *candidate)
 {
@@ -40,8 +41,8 @@ static assay_status note_if(const assay__compare_view *v, const char *what, cons
     return assay__compare_note(v, what, baseline, candidate);
 }
 
-/* Facts about the machine and the build. The load, the boot id and the state of the source tree are
- * left out: they differ between any two runs and say nothing. */
+/* Note differences in facts about the machine and the build. The load, the boot id and the state of
+ * the source tree are left out, because they differ between any two runs and mean nothing. */
 static assay_status note_facts(const assay__compare_view *v)
 {
     static const char *const machine[] = {"hostname",
@@ -94,7 +95,7 @@ assay_status assay__compare_note_subjects(const assay__compare_view *v,
     return assay__compare_note(v, what, values[0], values[1]);
 }
 
-/* ---- what was asked for, and what came of it ---- */
+/* ---- settings and results ---- */
 
 static assay_status note_settings(const assay__compare_view *v, const char *of,
                                   const assay_record_fact *baseline, size_t baseline_count,
@@ -110,7 +111,7 @@ static assay_status note_settings(const assay__compare_view *v, const char *of,
     return status;
 }
 
-/* Two readings, if both are there and differ. */
+/* Note two readings if both are valid and differ. */
 static assay_status note_readings(const assay__compare_view *v, const char *name, const char *of,
                                   assay_reading baseline, assay_reading candidate)
 {
@@ -148,8 +149,8 @@ static assay_status note_model(const assay__compare_view *v, const assay_record_
     return status;
 }
 
-/* Whether a figure is a result that is worth a note. Times and rates are not: they differ between
- * any two runs, and those that deserve a verdict have samples. */
+/* Whether a figure is a result that is worth a note. Times, rates and sizes in bytes are not: they
+ * differ between any two runs, and the ones that deserve a verdict have samples. */
 static bool is_a_result(const assay_record_figure *figure)
 {
     return figure->unit == NULL ||

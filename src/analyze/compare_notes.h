@@ -1,12 +1,12 @@
-/* Notes on what else differs between two records that are compared. */
+/* Notes on the other differences between two records that are compared. */
 #ifndef ASSAY_ANALYZE_COMPARE_NOTES_H
 #define ASSAY_ANALYZE_COMPARE_NOTES_H
 
 #include "assay/record.h"
 
-/* Two records being held against each other. */
+/* Two records that are being compared. */
 typedef struct assay__compare_view {
-    assay_record *result; /* its `differences` take the notes */
+    assay_record *result; /* the notes go into its `differences` */
     const assay_record *baseline, *candidate;
     const char *baseline_origin, *candidate_origin;
 } assay__compare_view;
@@ -14,10 +14,11 @@ typedef struct assay__compare_view {
 ASSAY_MUST_USE assay_status assay__compare_note(const assay__compare_view *v, const char *what,
                                                 const char *baseline, const char *candidate);
 
-/* Machine, build, settings, models and results, where both records have them and they differ. */
+/* Note the differences in machine, build, settings, models and results, where both records have
+ * them. */
 ASSAY_MUST_USE assay_status assay__compare_note_records(const assay__compare_view *v);
 
-/* Two subjects that are compared: by whom and how they were measured. */
+/* Note the differences in how two subjects were measured: the tool and the number of iterations. */
 ASSAY_MUST_USE assay_status assay__compare_note_subjects(const assay__compare_view *v,
                                                          const assay_record_subject *baseline,
                                                          const assay_record_subject *candidate);

@@ -1,9 +1,9 @@
 /* Chooses the pairs of subjects that are compared within one record. Subjects with equal parameters
- * form a group, and each is compared with the first of its group: in a sweep of two commands over
- * three sizes, the two commands at each size. If every subject has parameters of its own (one
- * command over three sizes), the sweep itself is the question, and all are compared with the first.
- * Subjects of several files, in a comparison that was saved, are compared only with subjects of the
- * same name, as they were then. */
+ * form a group, and each is compared with the first of its group. In a sweep of two commands over
+ * three sizes, these are the two commands at each size. If every subject has parameters of its own
+ * (one command over three sizes), the sweep itself is the question, and all subjects are compared
+ * with the first. A saved comparison holds subjects of several files. There, subjects are compared
+ * only with subjects of the same name, as in the original comparison. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static comparable choose(const assay_record *record)
     return ALL;
 }
 
-/* The pairings, or with `pairings` NULL only their number. */
+/* Enter the pairings and return their number. If `pairings` is NULL, only count them. */
 static size_t pair_up(const assay_record *record, bool all_pairs, comparable which,
                       assay__pairing *pairings)
 {

@@ -1,7 +1,9 @@
-/* Comparing saved records: what they have in common, and what besides the code differs.
+/* Compares saved records: it pairs the subjects that they have in common, and notes what else
+ * differs.
  *
- * Subjects are the same if name and parameters are; where several share both, the first goes with
- * the first. Rounds are of no use here: they pair samples within one record only. */
+ * Two subjects are the same if their names and parameters are equal. If several subjects share
+ * both, they correspond in their order. Rounds are not used here, because they pair samples within
+ * one record only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +16,20 @@
 #include "base/error.h"
 #include "base/grow.h"
 
-/* The margin for single runs of two processes that do the same on the same machine, within which
- * nobody should look for a reason; and the standard deviation of the log ratio that memory
- * addresses alone cause. Measured on an idle AMD EPYC with 12 runs each: 0.002 to 0.026 for one
- * run, depending on the model. */
+/* For single runs of two processes that do the same work on the same machine. PROCESS_MARGIN is
+ * their margin: a smaller difference has no cause worth looking for. PROCESS_SPREAD is the standard
+ * deviation of the log ratio that memory addresses alone cause. Measured on an idle AMD EPYC with
+ * 12 runs each, it was 0.002 to 0.026 for one run, depending on the model. */
 static const double PROCESS_MARGIN = 0.15, PROCESS_SPREAD = 0.02;
 
 /* The subjects of one side within the result. */
 typedef struct span {
     size_t from, to;
-    size_t without_samples; /* operations that are not among them */
+    size_t without_samples; /* operations left out because they have no samples */
 } span;
 
-/* The counterpart in `there` of subject `at` in `here`; NULL if there is none. */
+/* Find the counterpart of subject `at` of the span `here` in the span `there`. NULL if there is
+ * none. */
 static const assay_record_subject *find_counterpart(const assay_record *record, span here,
                                                     size_t at, span there)
 {
@@ -40,9 +43,9 @@ static const assay_record_subject *find_counterpart(const assay_record *record, 
     return NULL;
 }
 
-/* ---- taking over ---------------------------------------------------------------------------- */
+/* ---- taking the subjects --------------------------------------------------------------------- */
 
-/* Whether any side has several runs. A run is then one observation on every side. */
+/* Whether any side has several runs. If so, each run is one observation, on every side. */
 static bool are_runs(const assay_compare_side *sides, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -113,7 +116,7 @@ static assay_status note_lonely(const assay__compare_view *v, span here, span th
     return status;
 }
 
-/* Operations that have totals only. */
+/* Note the number of operations that have totals only and so are not compared. */
 static assay_status note_totals(const assay__compare_view *v, span baseline, span candidate)
 {
     char values[2][64];
@@ -125,7 +128,7 @@ static assay_status note_totals(const assay__compare_view *v, span baseline, spa
     return assay__compare_note(v, "operations, not compared", values[0], values[1]);
 }
 
-/* Pair the subjects of two sides and note what differs. */
+/* Pair the subjects of two sides, and note the other differences. */
 static assay_status hold_against(const assay__compare_view *v, span baseline, span candidate,
                                  bool runs, double spread, pairing_list *list)
 {
@@ -178,8 +181,8 @@ static bool have_yardsticks(const assay_record *record)
     return with > 0 && with == record->subject_count;
 }
 
-/* Are all samples of one process? Then they share its memory layout, and what differs between two
- * processes is in none of them. A study and a profile are made by one process, and a yardstick is
+/* Whether all samples come from one process. They then share its memory layout, so they cannot show
+ * how much two processes differ. A study and a profile are made by one process, and a yardstick is
  * timed only beside functions of the process itself. */
 static bool is_single_process(const assay_compare_side *side)
 {

@@ -1,9 +1,10 @@
-/* The choice of a growth class; docs/growth.md says the same in words and with figures.
+/* Chooses the growth class. docs/growth.md explains the same with figures.
  *
- * Among the named classes that the lack-of-fit test leaves, the one with the best score. If none is
- * left the power law takes over, provided it describes the data better than the best named class:
- * data that jump about fit nothing, and a free exponent would only hide it. Without repeats nothing
- * can be rejected for certain, and the choice has to hold its own against growth_rivals.c. */
+ * The choice is the named class with the best score among those that the lack-of-fit test does not
+ * reject. If all are rejected, the power law is chosen, provided that it describes the data better
+ * than the best named class: data that jump about fit nothing, and a free exponent would only hide
+ * that. Without repeats nothing can be rejected for certain, so the chosen class also has to
+ * compete with the curves of growth_rivals.c. */
 #include "assay/growth.h"
 
 #include <math.h>
@@ -15,17 +16,19 @@
 #include "stats/distribution.h"
 
 enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, CONSTANT = 0, POWER = NAMED, CONCLUSIVE_SIZES = 5 };
-/* How probable another class that is not rejected may be beside a growth, and beside no growth. The
- * bonus of `1` leaves the others less to share, and more would rarely be called constant. */
+/* The largest probability that another class which is not rejected may have: beside a growth, and
+ * beside no growth. For no growth the limit is larger: the bonus of the class `1` has already
+ * lowered the probability of the others, and with a smaller limit few series would be called
+ * constant. */
 static const double OTHER_MOST = 0.02, OTHER_MOST_OF_CONSTANT = 0.1;
-/* The question stays open if a power of n is more than this many times as probable as the remaining
- * named class, unless both say the same (n^2.01 is n^2). */
+/* The answer is inconclusive if a power of n is more than POWER_ODDS times as probable as the
+ * chosen named class, unless both have about the same exponent (n^2.01 is n^2). */
 static const double POWER_ODDS = 3, SAME_EXPONENT = 0.1;
-/* Without repeats, the question stays open if a curve that is no class is this many times as
- * probable as the named class, or if a power is not this many times as probable as that curve.
- * Deviations of this size leave the question open whatever the curve. */
+/* Without repeats, the answer is inconclusive if a curve that is no class is RIVAL_ODDS times as
+ * probable as the named class, or if a power is not RIVAL_ODDS times as probable as that curve.
+ * Relative deviations above UNREPEATED_ERROR_MOST make it inconclusive whatever the curve. */
 static const double RIVAL_ODDS = 3, UNREPEATED_ERROR_MOST = 0.07;
-/* The level of the computed interval with which it covers at least 95 % for every class
+/* The nominal level of the interval. With it, the interval covers at least 95 % for every class
  * (bench/growth.c). An interval of 95 % would be too narrow, because the noise looks a little
  * smaller once outliers are set aside, and because the overhead, which cannot fall below zero,
  * biases the exponent. */
@@ -53,7 +56,8 @@ static assay_status check_values(const double *sizes, const double *seconds, siz
     return ASSAY_OK;
 }
 
-/* Index of the named class with the best score, among those not rejected if `fitting`; -1: none. */
+/* The index of the named class with the best score, only among those not rejected if `fitting`; -1
+ * if none. */
 static int best_named(const assay__growth_fits *fits, const assay_growth_candidate *candidates,
                       bool fitting)
 {
@@ -100,7 +104,7 @@ static bool power_is_better(const assay__growth_fits *fits, int chosen)
     return !same && fits->classes[chosen].score - fits->classes[POWER].score > 2 * log(POWER_ODDS);
 }
 
-/* Without repeats: whether the times may follow another curve as well. Writes the reason. */
+/* Without repeats: whether the times may follow another curve as well. If so, writes the reason. */
 static bool doubt_without_repeats(const assay__growth_values *values,
                                   const assay__growth_fits *fits, assay_growth *growth, int chosen)
 {
@@ -162,7 +166,8 @@ static void judge(const assay__growth_values *values, const assay__growth_fits *
             fits->noise_from_repeats || !doubt_without_repeats(values, fits, growth, chosen);
 }
 
-/* Without overhead: squares grow with the square of the distance from the best exponent. */
+/* The exponent of constant times, by a power without overhead: the squared deviations grow with the
+ * square of the distance from the best exponent. */
 static void constant_exponent(const assay__growth_values *values, double variance, double quantile,
                               assay_growth *growth)
 {

@@ -1,25 +1,27 @@
-/* Every class fitted, scored and tested.
+/* Fits, scores and tests every class.
  *
- * Score: the Bayesian information criterion (Schwarz 1978) of log t under normal noise, the better
- * of the curve with and the curve without overhead. The noise is estimated along with the curve;
- * as if one more value had been seen that deviates by 1 %, so that a handful of values through
- * which a curve happens to pass exactly does not count as infinitely good evidence.
+ * Score: the Bayesian information criterion (Schwarz 1978) of log t under normal noise, of the
+ * better of two curves, with and without overhead. The noise is estimated along with the curve, as
+ * if there were one more value that deviates by 1 %. Otherwise a curve that happens to pass exactly
+ * through a few values would count as infinitely good evidence.
  *
- * Test: with repeats, the lack-of-fit F test (Draper and Smith, Applied Regression Analysis, 2.1):
- * do the means of the sizes deviate from the curve by more than the repeats differ among
- * themselves? It needs no assumption about which class is true. Without repeats the noise has to
- * come from a curve, and the best of all takes that place: F of the squares a class has more. */
+ * Test: with repeats, the lack-of-fit F test (Draper and Smith, Applied Regression Analysis, 2.1).
+ * It asks whether the means of the sizes deviate from the curve by more than the repeats differ
+ * among themselves, and does not assume which class is true. Without repeats the noise has to come
+ * from a curve, and the curve with the best score is used. The F test then takes the squared
+ * deviations that a class has in addition to those of that curve. */
 #include <math.h>
 
 #include "analyze/growth.h"
 #include "stats/distribution.h"
 
-/* A growth has to be shown: with no growth at all, each of the five curves can bend a little to
- * the noise. Odds of 12 to 1, for which constant data are called constant in 98 of 100 cases. */
+/* The bonus of the class `1`, because a growth has to be shown: with no growth at all, each of the
+ * five other curves can still bend a little to the noise. The bonus means odds of 12 to 1; with it,
+ * constant data are called constant in 98 of 100 cases. */
 static const double CONSTANT_BONUS = 5;
 static const double PRIOR_SQUARES = 1e-4; /* 1 % */
 static const double REJECTED_BELOW = 0.01;
-enum { MIN_REPEAT_FREEDOM = 4 }; /* below, an F test on repeats alone rejects nothing */
+enum { MIN_REPEAT_FREEDOM = 4 }; /* below it, an F test on repeats alone rejects nothing */
 
 double assay__growth_log_shape(assay_growth_class growth_class, double log_n)
 {
@@ -59,7 +61,8 @@ static assay__growth_class_fit fit_constant(const assay__growth_values *values)
                                               CONSTANT_BONUS};
 }
 
-/* The overhead is part of the answer only when it is worth its parameter. */
+/* The overhead is part of the answer only if it improves the score in spite of its additional
+ * parameter. */
 static assay__growth_class_fit better_of(const assay__growth_values *values, assay__fit_curve plain,
                                          assay__fit_curve with_overhead, int parameters)
 {
@@ -97,7 +100,8 @@ static assay__growth_class_fit fit_power(const assay__growth_values *values,
     return better_of(values, assay__fit_power(&points), *power, 2);
 }
 
-/* Variance of one value: from the repeats, or about the best of all curves. */
+/* The variance of one value, from the repeats or, without them, about the curve with the best
+ * score. */
 static void estimate_noise(const assay__growth_values *values, assay__growth_fits *fits,
                            const assay__growth_class_fit **best)
 {
@@ -118,7 +122,7 @@ static void estimate_noise(const assay__growth_values *values, assay__growth_fit
         fmax(fits->noise_squares, ASSAY__GROWTH_LEAST_NOISE * ASSAY__GROWTH_LEAST_NOISE);
 }
 
-/* Probability of deviating this much or more if the class were true. */
+/* The probability of deviating this much or more if the class were true. */
 static assay_reading lack_of_fit(const assay__growth_values *values, const assay__growth_fits *fits,
                                  const assay__growth_class_fit *fit,
                                  const assay__growth_class_fit *best)

@@ -1,6 +1,7 @@
-/* A table of sizes and times as CSV (base/csv.h), tolerant about separators and comments. A row is
- * read in full or refused with its line number; nothing is guessed. The first row is a header if no
- * field of it is a number, so that a mistyped first value is an error and not a title. */
+/* Reads a table of sizes and times as CSV (base/csv.h), tolerant about separators and comments. A
+ * row is read in full or refused with its line number; nothing is guessed. The first row is a
+ * header only if no field of it is a number, so that a mistyped first value is an error and not a
+ * title. */
 #include "analyze/growth_csv.h"
 
 #include <math.h>
@@ -23,15 +24,15 @@ enum { NUMBER_BYTES = 64, COLUMNS_MAX = 1024 };
 typedef struct reader {
     const char *name;
     assay__csv csv;
-    size_t columns;                   /* of the current row */
-    char *fields[COLUMNS_MAX];        /* those of them that fit */
+    size_t columns;                   /* in the current row */
+    char *fields[COLUMNS_MAX];        /* the first COLUMNS_MAX of them */
     size_t size_index, seconds_index; /* columns, from 0 */
     assay_error *error;
     assay_growth_table *table;
     size_t capacity;
 } reader;
 
-/* The next row; no columns at the end. */
+/* Read the next row. It has no columns at the end of the text. */
 static assay_status next_row(reader *self)
 {
     if (!assay__csv_row(&self->csv, COLUMNS_MAX, self->fields, &self->columns))
@@ -42,7 +43,7 @@ static assay_status next_row(reader *self)
     return ASSAY_OK;
 }
 
-/* What separates the fields of the line at `text`. */
+/* Find the separator of the fields in the line at `text`. */
 static char find_separator(const char *text)
 {
     static const char candidates[] = {',', ';', '\t'};
@@ -53,7 +54,8 @@ static char find_separator(const char *text)
     return ' ';
 }
 
-/* A decimal number, a decimal comma included where commas do not separate. NaN: it is none. */
+/* Read a decimal number. A decimal comma is accepted where commas do not separate fields. NaN if it
+ * is none. */
 static double parse_number(const reader *self, const char *source)
 {
     char text[NUMBER_BYTES], *end;
@@ -70,7 +72,7 @@ static double parse_number(const reader *self, const char *source)
     return *end == '\0' ? value : NAN;
 }
 
-/* A number, or a word that programs write where one should be. */
+/* Whether the text is a number, or a word that programs write in place of a number. */
 static bool looks_numeric(const reader *self, const char *source)
 {
     static const char *const words[] = {"nan", "-nan", "inf", "-inf", "infinity", "null", "na"};
@@ -82,7 +84,7 @@ static bool looks_numeric(const reader *self, const char *source)
 
 typedef struct header {
     bool present;
-    size_t size_index, seconds_index; /* SIZE_MAX: no such name */
+    size_t size_index, seconds_index; /* SIZE_MAX if there is no such name */
 } header;
 
 static size_t find_name(const reader *self, const char *name)
@@ -104,7 +106,8 @@ static header read_header(const reader *self, const char *size_column, const cha
     return found;
 }
 
-/* The column asked for: by name, by number from 1, or (nothing asked) in its usual place. */
+/* Find the column that the caller asked for, by name or by number from 1. Without a request it is
+ * the column with the standard name, or the usual column. */
 static assay_status find_column(const reader *self, const header *found, size_t by_name,
                                 const char *wanted, const char *standard, size_t usual,
                                 size_t *column)

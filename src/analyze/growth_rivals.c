@@ -1,38 +1,42 @@
 /* Curves that are no class, but that times without repeats may follow.
  *
- * Where every size was measured once, the noise is known only from the deviations of the curve that
- * was chosen, and no test can reject that curve by its own deviations. So the curve has to compete:
- * with an exponential, with sums of two classes, and with classes whose growth changes within the
- * sizes, by a jump (a cache left behind) or over a stretch or from some size on (another algorithm,
- * another bound). They are scored like the classes, by the Bayesian information criterion with a
- * parameter for each end of a change. bench/growth.c measures how often the right class survives
- * and a shape that is no class does not.
+ * If every size was measured once, the noise is known only from the deviations from the chosen
+ * curve, and no test can reject that curve by its own deviations. So the curve has to compete with
+ * other curves: with an exponential, with sums of two classes, and with classes whose growth
+ * changes within the sizes. The change is a jump (the data no longer fit a cache), or it lasts over
+ * a range of sizes or from some size on (another algorithm, another limit). These curves are scored
+ * like the classes, by the Bayesian information criterion, with one parameter for each end of a
+ * change. bench/growth.c measures how often the right class survives, and how often a shape that is
+ * no class is found out.
  *
  * A test for patterns in the deviations (von Neumann's ratio, its distribution by simulation) needs
- * no list of shapes, but finds half as many: over nine sizes n log n comes so near to a line with a
- * jump that its deviations look like noise; only the other curve fits better. */
+ * no list of shapes, but finds half as many. Over nine sizes n log n comes so close to a line with
+ * a jump that its deviations look like noise; only the comparison with the other curve shows the
+ * difference. */
 #include <math.h>
 #include <stdio.h>
 
 #include "analyze/growth.h"
 
 enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1 };
-/* With more sizes than this, changes are looked for at about this many places, evenly spaced; and
- * the number of ratios of two terms that are tried. */
+/* PLACES_MAX: with more sizes than this, changes are tried at about this many places, evenly
+ * spaced. SUM_CELLS: the sums with overhead are tried at this many ratios of their two terms, less
+ * one. */
 enum { PLACES_MAX = 28, SUM_CELLS = 10 };
-/* The number of sizes beyond its parameters that a rival needs; a curve through all points proves
- * nothing. */
+/* A rival needs this many sizes more than it has parameters, because a curve through all points
+ * proves nothing. */
 enum { FREEDOM_LEAST = 2 };
-/* Growth of an exponential over the sizes, in natural logarithms, and the step of the search. */
+/* The growth of an exponential over all sizes, in natural logarithms: the range and the factor of
+ * the search. */
 static const double GROWTH_LEAST = 2, GROWTH_MOST = 60, GROWTH_STEP = 1.3;
 
 typedef struct contest {
     const assay__growth_values *values;
-    double *x, *y; /* of a fit, one for each size */
+    double *x, *y; /* x and y of a fit, one for each size */
     assay__growth_rival best;
 } contest;
 
-/* Whether a curve with this many parameters may compete. */
+/* Whether there are enough sizes for a curve with this many parameters. */
 static bool admits(const contest *self, int parameters)
 {
     return (double)self->values->count >= parameters + FREEDOM_LEAST;
@@ -54,7 +58,7 @@ static assay__fit_points points_of(const contest *self)
     return points;
 }
 
-/* y becomes log t less log g of a class; false where the class has no g. */
+/* Set y to log t - log g(n) of a class. Returns false if g is not defined for a size. */
 static bool take_off(contest *self, assay_growth_class growth_class)
 {
     const assay__growth_values *values = self->values;
@@ -94,7 +98,7 @@ static void name_sum(contest *self, assay_growth_class low, assay_growth_class h
              assay_growth_class_name(low), assay_growth_class_name(high));
 }
 
-/* t = a g(n) + b h(n): divided by g it is an overhead and a coefficient. */
+/* t = a g(n) + b h(n). Divided by g(n), this is an overhead a and a coefficient b. */
 static void try_sums(contest *self)
 {
     const assay__growth_values *values = self->values;
@@ -137,14 +141,15 @@ static void try_sums_with_overhead(contest *self)
                 try_sum_with_overhead(self, low, high, first + range * cell / SUM_CELLS);
 }
 
-/* The logarithm of a size, or of the middle between two: places are counted in halves. */
+/* The logarithm of a place. Places are counted in halves: even ones are sizes, odd ones the middle
+ * between two. */
 static double log_place(const contest *self, size_t place)
 {
     const double *log_n = self->values->log_n;
     return 0.5 * (log_n[place / 2] + log_n[(place + 1) / 2]);
 }
 
-/* A class, times a power of n between two places, and constant factors outside. */
+/* Try a class times a power of n between two places, with constant factors outside them. */
 static void try_change(contest *self, size_t from, size_t to)
 {
     const assay__growth_values *values = self->values;
@@ -169,7 +174,7 @@ static void try_change(contest *self, size_t from, size_t to)
                  "a growth that changes near the size %.4g", exp(from > 0 ? low : high));
 }
 
-/* The next place where a change may end: two sizes at least come after it, or none. */
+/* The next place where a change may end. At least two sizes come after it, or none. */
 static size_t next_end(size_t to, size_t last, size_t stride)
 {
     if (to == last)
@@ -177,8 +182,8 @@ static size_t next_end(size_t to, size_t last, size_t stride)
     return to + stride + 2 <= last ? to + stride : last;
 }
 
-/* Two sizes at least on either side of a change: one alone is an outlier. A change all over is
- * none, but a power. */
+/* Try all changes. At least two sizes lie on either side of a change, because a single size may be
+ * an outlier. A change over all sizes is not tried, because it is a power. */
 static void try_changes(contest *self)
 {
     size_t last = 2 * (self->values->count - 1), stride = 1 + last / PLACES_MAX;

@@ -1,9 +1,10 @@
-/* Times grouped by size.
+/* Groups times by size and sets outliers aside.
  *
- * A hiccup of the machine makes one of several repeats slow; it is set aside when it is further
- * from the median of its size than five robust standard deviations, those of all sizes together
- * and those of its own (median absolute deviation, Hampel 1974). Noise that is merely heavy-tailed
- * is not made to look calm: if more than a quarter of the values lie that far out, all are kept. */
+ * A disturbance of the machine makes one of several repeats slow. A value is set aside if it is
+ * further from the median of its size than five robust standard deviations (median absolute
+ * deviation, Hampel 1974), both by the deviations of all sizes together and by those of its own
+ * size. Noise that is merely heavy-tailed must not look calm: if more than a quarter of the values
+ * lie that far out, all are kept. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,8 +12,8 @@
 #include "base/error.h"
 #include "stats/sorted.h"
 
-enum { MIN_REPEATS = 3 };               /* for a median that one value cannot move */
-static const double MAD_TO_SD = 1.4826; /* of a normal distribution */
+enum { MIN_REPEATS = 3 };               /* needed for a median that one value cannot move */
+static const double MAD_TO_SD = 1.4826; /* for a normal distribution */
 static const double OUTLIER_SD = 5;
 static const double OUTLIER_SHARE = 0.25;
 
@@ -41,7 +42,8 @@ static double group_median(const pair *first, size_t length)
     return 0.5 * (first[(length - 1) / 2].log_seconds + first[length / 2].log_seconds);
 }
 
-/* The distance from the median of its size at which a value is an outlier; infinite: none is. */
+/* The distance from the median of its size beyond which a value is an outlier. Infinite if none is.
+ */
 static double outlier_distance(const pair *pairs, size_t count, double *deviations)
 {
     size_t used = 0, outside = 0;
@@ -49,7 +51,7 @@ static double outlier_distance(const pair *pairs, size_t count, double *deviatio
         length = group_length(pairs + i, count - i);
         double median = group_median(pairs + i, length);
         for (size_t j = 0; length >= MIN_REPEATS && j < length; j++)
-            if (length % 2 == 0 || j != length / 2) /* the median itself deviates by nothing */
+            if (length % 2 == 0 || j != length / 2) /* the median itself does not deviate */
                 deviations[used++] = fabs(pairs[i + j].log_seconds - median);
     }
     if (used == 0)
@@ -62,8 +64,9 @@ static double outlier_distance(const pair *pairs, size_t count, double *deviatio
     return (double)outside > OUTLIER_SHARE * (double)count ? INFINITY : distance;
 }
 
-/* The same by the deviations of one size alone: where all values scatter, none is an outlier. Of
- * two middle deviations the smaller counts: with three repeats the larger is the suspect's. */
+/* The same distance by the deviations of one size alone, so that a size whose values all scatter
+ * has no outliers. Of two middle deviations the smaller one counts, because with three repeats the
+ * larger one belongs to the suspected outlier. */
 static double own_distance(const pair *first, size_t length, double *deviations)
 {
     double median = group_median(first, length);
@@ -75,7 +78,7 @@ static double own_distance(const pair *first, size_t length, double *deviations)
     return used == 0 ? 0 : OUTLIER_SD * MAD_TO_SD * deviations[(used - 1) / 2];
 }
 
-/* One size: its row in `growth`, and its mean without outliers. */
+/* Take one size: its row in `growth`, and its mean without outliers. */
 static void take_group(assay__growth_values *values, const pair *first, size_t length,
                        double distance, double *deviations, assay_growth_size *size)
 {

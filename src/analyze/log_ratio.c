@@ -1,13 +1,13 @@
-/* Times are compared as logarithms: the mean of log ratios is the log of a ratio whichever side is
- * the baseline, and noise that is proportional to the time, as that of computers is, has the same
- * size on both sides.
+/* Estimates the ratio of two subjects' times from the logarithms of the times. The mean of log
+ * ratios is the logarithm of a ratio whichever side is the baseline. Noise that is proportional to
+ * the time, as that of computers is, has the same size on both sides.
  *
  * stats/location.h estimates the ratio from the logarithms. For subjects that took turns the
  * estimate relies on their random order; for other series it relies on a model of their
  * autocorrelation. A plain t test would treat 40 autocorrelated samples as 40 independent
- * observations and see differences everywhere. Some things no model can allow
- * for; they are obstacles to a verdict: two levels between which a machine jumps now and then, and
- * a step or a drift as large as the difference. bench/verdicts.c simulates the result. */
+ * observations and see differences everywhere. No model can allow for everything. The following are
+ * obstacles to a verdict: two levels between which a machine seldom jumps, and a step or a drift as
+ * large as the difference. bench/verdicts.c simulates the result. */
 #include "analyze/log_ratio.h"
 
 #include <math.h>
@@ -110,11 +110,11 @@ static void format_percent(double drift, char percent[ASSAY__JSON_NUMBER_BYTES])
 
 /* ---- paired --------------------------------------------------------------------------------- */
 
-/* The samples of a subject that make pairs, and the part of their time that counts. */
+/* The samples of a subject that are used, and the part of their time that counts. */
 typedef struct reading_of {
     const assay_record_subject *subject;
-    const double *disturbed; /* NULL: all samples; else only those with a 0 */
-    const double *waited;    /* NULL: all time; else without this */
+    const double *disturbed; /* NULL: use all samples; else only those with a 0 here */
+    const double *waited;    /* NULL: all time counts; else this is subtracted */
 } reading_of;
 
 static bool counts(const reading_of *side, size_t at)
@@ -127,7 +127,8 @@ static double time_at(const reading_of *side, size_t at)
     return side->subject->samples_seconds[at] - (side->waited != NULL ? side->waited[at] : 0);
 }
 
-/* The log ratios of the pairs and their rounds; samples without a logarithm make none. */
+/* Collect the log ratios of the pairs, and their rounds. A pair with a time that has no logarithm
+ * is skipped. */
 static size_t gather_pairs(const reading_of *baseline, const reading_of *candidate, double *ratios,
                            uint32_t *rounds)
 {
@@ -151,7 +152,7 @@ static size_t gather_pairs(const reading_of *baseline, const reading_of *candida
 }
 
 /* Estimate the location of the pairs. `*pairs` receives their number; with fewer than two there is
- * no location. `drift` (may be NULL) receives the drift of the ratio within the run. */
+ * no location. `drift` receives the drift of the ratio within the run, and may be NULL. */
 static assay_status locate_pairs(const reading_of *baseline, const reading_of *candidate,
                                  size_t *pairs, assay__location *location, double *drift)
 {
@@ -224,7 +225,8 @@ static assay_status compare_pairs(assay__log_ratio *log_ratio, const assay_recor
 
 /* ---- not paired ----------------------------------------------------------------------------- */
 
-/* The logarithms of the samples that count and have one; NULL without memory. */
+/* The logarithms of the samples that are used and that have one. NULL when out of memory; caller
+ * frees. */
 static double *logs_of(const reading_of *side, size_t *found)
 {
     double *logs = calloc(side->subject->sample_count, sizeof *logs);
@@ -243,7 +245,8 @@ static bool all_equal(const assay_record_subject *subject)
     return true;
 }
 
-/* A single run may be judged against this many runs; their spread is taken for its own. */
+/* A single run may be judged against this many runs. Their spread is taken for the spread of the
+ * single run. */
 enum { ONE_AGAINST = 5 };
 
 static bool is_one_run(const assay__log_ratio *log_ratio, size_t one, size_t others)
@@ -263,8 +266,9 @@ static void look_at_count(assay__log_ratio *log_ratio, const char *side, bool co
                how_to_repeat(subject));
 }
 
-/* If a series drifted within its run, it may also have drifted between the two runs by about as
- * much. If it was on two levels, the other run may have met the other level. */
+/* Look for obstacles in two series. If a series drifted within its run, it may also have drifted by
+ * about as much between the two runs. If it jumped between two levels, the other run may have been
+ * on the other level. */
 static assay_status look_at_series(assay__log_ratio *log_ratio, const double *baseline,
                                    const double *candidate, double margin)
 {
@@ -311,7 +315,8 @@ static assay_status locate_series(assay__log_ratio *log_ratio, const double *bas
     return status == ASSAY_OK ? look_at_series(log_ratio, baseline, candidate, margin) : status;
 }
 
-/* The centre of the difference between two sides; unchanged if too few samples are left. */
+/* The centre of the difference between two sides. *centre is unchanged if too few samples are left.
+ */
 static assay_status centre_of_series(const reading_of *baseline, const reading_of *candidate,
                                      double *centre)
 {
@@ -330,8 +335,8 @@ static assay_status centre_of_series(const reading_of *baseline, const reading_o
     return status;
 }
 
-/* The same as look_beside() does for pairs. A side without marks of disturbances had no
- * disturbances. */
+/* The same as look_beside() for series that are not paired. A side on which no disturbances are
+ * marked had none. */
 static assay_status look_beside_series(assay__log_ratio *log_ratio,
                                        const assay_record_subject *baseline,
                                        const assay_record_subject *candidate)
@@ -377,7 +382,8 @@ static assay_status compare_series(assay__log_ratio *log_ratio,
     return status;
 }
 
-/* Subjects of one record may come from samplings that have no round in common. */
+/* Whether the samples can be paired. Subjects of one record may come from samplings without a
+ * common round. */
 static bool have_common_rounds(const assay_record_subject *baseline,
                                const assay_record_subject *candidate)
 {

@@ -1,7 +1,8 @@
-/* Operations of a record merged by name.
+/* Merges the operations of a record by name.
  *
- * One walk over the call tree with a counter of open spans for each name finds recursion, whose
- * inner spans are already part of the outer one's time. */
+ * One walk over the call tree counts, for each name, the operations of that name around the current
+ * one. So it finds recursion, where the time of the inner spans is already part of the outer one's
+ * time. */
 #include "analyze/operations.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "assay/record.h"
 #include "base/name_index.h"
 
-/* Items 0…operation_count-1 are the record's operations, those after them its metrics. */
+/* Items 0…operation_count-1 are the record's operations; the items after them are its metrics. */
 static const char *name_of(const assay_record *record, size_t item)
 {
     size_t operations = record->operation_count;
@@ -54,23 +55,23 @@ assay_status assay__operations_order(const assay_record *record, bool most_expen
                              nodes, count);
 }
 
-/* What filling a row takes beside the row. */
+/* Intermediate sums of a row. */
 typedef struct tally {
-    double span_seconds; /* over all spans, recursion included: for the mean */
-    uint32_t open;       /* spans of this name around the place visited */
+    double span_seconds; /* over all spans, recursion included, for the mean */
+    uint32_t open;       /* operations of this name around the current one */
     bool at_top;
-    double rest; /* sum of the individually recorded spans after the first */
+    double rest; /* sum of the recorded single spans after the first */
     uint64_t recorded;
 } tally;
 
 typedef struct builder {
     const assay_record *record;
-    uint32_t *row_of; /* by item: items of one name share a row */
+    uint32_t *row_of; /* for each item; items of one name share a row */
     assay__operation_row *rows;
     tally *tallies;
-    size_t count;            /* of rows */
-    size_t operation_rows;   /* the rows after these are of metrics alone */
-    assay__tree_node *nodes; /* the operations as the call tree has them */
+    size_t count;            /* number of rows */
+    size_t operation_rows;   /* rows from here on have metrics only */
+    assay__tree_node *nodes; /* the operations in the order of the call tree */
     size_t node_count;
 } builder;
 
@@ -111,7 +112,7 @@ static void add_operation(builder *b, uint32_t index)
     beside->at_top |= parent < 0;
 }
 
-/* Visit the call tree; `path` holds the rows of the operations around the place visited. */
+/* Visit the call tree. `path` holds the rows of the operations around the current one. */
 static void add_tree(builder *b, uint32_t *path)
 {
     uint32_t depth = 0;
@@ -140,7 +141,7 @@ static void add_metric(builder *b, size_t index)
     add_extremes(row, assay_reading_of(seconds), assay_reading_of(seconds));
 }
 
-/* Of operations without metrics. */
+/* Add the samples of an operation, if its name has no metrics. */
 static void add_samples(builder *b, size_t index)
 {
     const assay_record_operation *operation = &b->record->operations[index];

@@ -1,14 +1,14 @@
-/* A processor has levels of speed: while the other thread of its core works, arithmetic takes 1.6
- * times as long, and other work 1.2 times. Dividing by the yardstick would take off too much there.
- * So the samples are chosen first: those that count are the ones beside which the yardsticks of
- * both sides agree. Where the two runs met no common speed all of them do, and the verdict pays for
- * what is then not known about the yardstick (compare.c).
+/* Compares times relative to the yardstick. A processor has levels of speed: while the other thread
+ * of its core works, arithmetic takes 1.6 times as long, and other work 1.2 times. There, dividing
+ * by the yardstick would correct too much. So samples are selected first: only those are used
+ * beside which the yardsticks of both sides agree. If the two runs had no speed in common, all
+ * samples are used, and the interval is widened by the uncertainty of the yardstick (compare.c).
  *
- * What the yardstick does not see only adds time: caches that others fill, memory that others use,
- * a switch of tasks. On a machine with three times the work that it has cores for, the medians of
- * equal runs spread by 2 to 5 %, and the means of the quickest quarter by 0.5 to 2 %. So the
- * quickest quarter of each side is compared. A candidate that is slower in its other samples only
- * gets no verdict at all, because the times themselves must agree (trial.c). */
+ * Disturbances that the yardstick does not see only add time: caches that other programs fill,
+ * memory that they use, a switch of tasks. On a machine with three times as much work as it has
+ * cores, the medians of equal runs spread by 2 to 5 %, and the means of the quickest quarter by 0.5
+ * to 2 %. So the quickest quarter of each side is compared. If a candidate is slower only in its
+ * other samples, there is no verdict, because the times themselves must agree as well (trial.c). */
 #include "analyze/relative.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@
 #include "stats/rule.h"
 #include "stats/sorted.h"
 
-/* Yardsticks agree if they differ by no more: at one speed of the machine 95 % of them do. */
+/* Two yardsticks agree if they differ by at most this factor. At one speed of the machine, 95 % of
+ * them do. */
 static const double AGREEING = 1.05;
 
 bool assay__has_yardstick(const assay_record_subject *subject)
@@ -33,7 +34,8 @@ static const double *yardstick_of(const assay_record_subject *subject)
     return assay__record_measure_samples(subject, ASSAY__METRIC_YARDSTICK);
 }
 
-/* ---- which samples count -------------------------------------------------------------------- */
+/* ---- selecting the samples --------------------------------------------------------------------
+ */
 
 typedef struct range {
     double low, high;
@@ -54,7 +56,7 @@ static double *sorted_copy(const double *values, size_t count)
     return copy;
 }
 
-/* Values of a sorted series within [low, high], where both bounds only grow from call to call. */
+/* The values of a sorted series within [low, high]. Both bounds only grow from call to call. */
 typedef struct window {
     const double *sorted;
     size_t count, from, to;
@@ -69,14 +71,14 @@ static double moved(window *it, range speeds)
     return (double)(it->to - it->from);
 }
 
-/* The range in which the samples of both tell most about their difference; all speeds if one of
- * them has too few in each. */
+/* The range of yardstick times in which the samples of both sides say most about their difference.
+ * It contains all times if there is no range in which both sides have enough samples. */
 static range most_telling(window first, window second)
 {
     range best = {0, INFINITY};
     double most = 0;
     for (size_t i = 0; i < first.count + second.count; i++) {
-        /* The next in order of both: the least that lies above the last. */
+        /* The next lower bound: the smallest value of both series that was not yet one. */
         bool own =
             first.from < first.count &&
             (second.from >= second.count || first.sorted[first.from] <= second.sorted[second.from]);
@@ -112,8 +114,8 @@ static assay_status find_common_speeds(const assay_record_subject *baseline,
     return status;
 }
 
-/* The same share of the samples that met these speeds counts on both sides: a quarter, or as many
- * as a verdict needs. */
+/* The share of the samples in the range that is used, the same on both sides: a quarter, or more if
+ * a verdict needs more samples. */
 static double quick_share(double before, double after)
 {
     static const double QUICK = 0.25;
@@ -133,21 +135,21 @@ static double count_within(const assay_record_subject *subject, range speeds)
 
 enum { VIEWED = 3 };
 
-/* The samples that count of a subject, relative to the yardstick beside them: values, what they
- * waited, and whether they were disturbed. */
+/* The selected samples of a subject, relative to the yardstick beside them: their times, their
+ * waiting times, and whether they were disturbed. */
 typedef struct relative_view {
     assay_record_subject subject;
     assay_record_measure measures[VIEWED - 1];
     double *room;
-    double speed; /* the mean of the yardstick's logarithm */
+    double speed; /* the mean logarithm of the yardstick's times */
 } relative_view;
 
-/* Which samples count. */
+/* The condition for a sample to be used. */
 typedef struct choice {
     const double *values, *yardstick;
     size_t count;
     range speeds;
-    double most; /* of a value over its yardstick */
+    double most; /* largest value divided by its yardstick */
 } choice;
 
 static bool counts(const choice *it, size_t at)
@@ -156,7 +158,8 @@ static bool counts(const choice *it, size_t at)
            it->values[at] / it->yardstick[at] <= it->most;
 }
 
-/* Those values that count, over the yardstick where asked. */
+/* Copy the values of the selected samples, divided by the yardstick if `over_yardstick`. Returns
+ * their number. */
 static size_t choose(const choice *it, const double *values, bool over_yardstick, double *chosen)
 {
     size_t found = 0;
@@ -166,7 +169,8 @@ static size_t choose(const choice *it, const double *values, bool over_yardstick
     return found;
 }
 
-/* The value that a share of those at these speeds does not exceed; needs room for all. */
+/* The relative value that `share` of the samples in the range do not exceed. `room` needs space for
+ * all samples. */
 static double quick_limit(const choice *it, double share, double *room)
 {
     size_t found = choose(it, it->values, true, room);

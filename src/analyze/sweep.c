@@ -1,6 +1,7 @@
-/* Finding the series of a sweep. The record does not say which subjects belong to the same command:
- * their words differ by the size, and a label may hide them. The order of the subjects tells it,
- * since `assay bench` and hyperfine repeat all commands for each value of a parameter. */
+/* Finds the series of a sweep and fits a growth to each. The record does not say which subjects
+ * belong to the same command: their words differ by the size, and a label may replace them. The
+ * order of the subjects tells it, because `assay bench` and hyperfine repeat all commands for each
+ * value of a parameter. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,10 +11,10 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* The most subjects: they are compared pairwise, and no benchmark has more. */
+/* The largest number of subjects. They are compared pairwise, and no benchmark has more. */
 enum { MAX_SUBJECTS = 1024 };
 
-static const char column_prefix[] = "parameter_"; /* of CSV exports */
+static const char column_prefix[] = "parameter_"; /* as CSV exports write it */
 
 static const char *value_of(const assay_record_subject *subject, const char *key)
 {
@@ -23,7 +24,7 @@ static const char *value_of(const assay_record_subject *subject, const char *key
     return NULL;
 }
 
-/* NAN for what is no size. */
+/* The parameter as a number above 0. NAN if it is none. */
 static double size_of(const assay_record_subject *subject, const char *key)
 {
     const char *text = value_of(subject, key);
@@ -32,8 +33,8 @@ static double size_of(const assay_record_subject *subject, const char *key)
     return end != NULL && *end == '\0' && isfinite(size) && size > 0 ? size : (double)NAN;
 }
 
-/* Whether the parameter is a size that differs between subjects: of all subjects or, with `some`,
- * of those that have it. */
+/* Whether the parameter is a size that differs between subjects. Every subject must have it or,
+ * with `some`, at least some of them. */
 static bool is_size(const assay_record *record, const char *key, bool some)
 {
     double first = (double)NAN;
@@ -97,7 +98,8 @@ static assay_status choose_parameter(const assay_record *record, assay_error *er
     return ASSAY_OK;
 }
 
-/* Equal parameters, apart from `key` (NULL: all of them)? */
+/* Whether two subjects have equal parameters, apart from `key`. If `key` is NULL, all parameters
+ * must be equal. */
 static bool are_alike(const assay_record_subject *a, const assay_record_subject *b, const char *key)
 {
     if (a->parameter_count != b->parameter_count)
@@ -114,7 +116,8 @@ static bool are_alike(const assay_record_subject *a, const assay_record_subject 
     return true;
 }
 
-/* The number of earlier subjects with all parameters equal: its index among the commands. */
+/* The number of earlier subjects with all parameters equal. It is the index of the subject's
+ * command. */
 static size_t place_of(const assay_record *record, size_t index)
 {
     size_t place = 0;
@@ -136,8 +139,8 @@ static const double *values_of(const assay_record_subject *subject, const char *
     return NULL;
 }
 
-/* What two subjects of a series have in common: their names, with {key} where both have their own
- * size. False if they differ in more than that. */
+/* Write the name that two subjects of a series have in common, with {key} in the place of their
+ * sizes. Returns false if the names differ in more than that. */
 static bool generalise(const assay_record_subject *a, const assay_record_subject *b,
                        const char *key, char *to, size_t room)
 {
@@ -157,7 +160,7 @@ static bool generalise(const assay_record_subject *a, const assay_record_subject
     return used + 1 >= room || *other == '\0';
 }
 
-/* "sort {n}", and of the label "sort (n=1000)" its beginning. */
+/* Name the series: "sort {n}". Of the label "sort (n=1000)" only the beginning is used. */
 static void name_series(const assay_record_subject *first, const assay_record_subject *largest,
                         const char *key, assay_growth *growth)
 {
@@ -170,7 +173,7 @@ static void name_series(const assay_record_subject *first, const assay_record_su
         name[whole - cut] = '\0';
 }
 
-/* The series that begins with subject `first`. */
+/* Fit the series that begins with subject `first`. */
 static assay_status fit_series(const assay_record *record, size_t first, const size_t *places,
                                const char *key, const char *metric, assay_error *error,
                                assay_growth **growth)
@@ -210,7 +213,7 @@ static assay_status fit_series(const assay_record *record, size_t first, const s
     return status;
 }
 
-/* Is an earlier subject of the same series? */
+/* Whether an earlier subject belongs to the same series. */
 static bool has_begun(const assay_record *record, size_t index, const size_t *places,
                       const char *key)
 {

@@ -1,3 +1,5 @@
+/* Puts a forest into depth-first order without recursion: each item is linked to its parent, its
+ * first child and its next sibling, and one walk follows the links. */
 #include "analyze/tree_order.h"
 
 #include <stdlib.h>

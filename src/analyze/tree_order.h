@@ -1,4 +1,4 @@
-/* A forest that is given by the parents of its items, put in the order in which it is shown. */
+/* Orders the items of a forest, which is given by the parent of each item, as they are shown. */
 #ifndef ASSAY_ANALYZE_TREE_ORDER_H
 #define ASSAY_ANALYZE_TREE_ORDER_H
 
@@ -8,7 +8,7 @@
 #include "assay/status.h"
 
 typedef struct assay__tree_node {
-    uint32_t index; /* of the item */
+    uint32_t index; /* index of the item */
     uint32_t depth; /* 0 at the top */
 } assay__tree_node;
 

@@ -1,11 +1,11 @@
-/* The rule of assay/compare.h, and the risk that several comparisons share.
+/* Decides comparisons by the rule of assay/compare.h, and divides the risk among them.
  *
- * Several comparisons of one metric share a risk by Holm's step-down procedure (1979, "A simple
+ * Several comparisons by one metric share a risk by Holm's step-down procedure (1979, "A simple
  * sequentially rejective multiple test procedure"). Each of m undecided comparisons is tried at 1/m
  * of the risk. Those that are decided leave, and the others are tried again with the smaller m,
  * until none is decided any more. Trying all at once instead of in the order of their p-values
- * gives the same decisions. Samples that were looked at while they grew share each risk between the
- * looks as well (stats/looks.h). */
+ * gives the same decisions. If the interval was computed several times while the samples grew, each
+ * risk is also shared between these looks (stats/looks.h). */
 #include "analyze/trial.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@
 /* The reason advises more samples only up to this many times the present number. */
 static const double WORTHWHILE_FACTOR = 50;
 
-/* Runs that did not take turns are compared relative to the speed of the machine, where a yardstick
- * beside the samples tells it. */
+/* The figures that are judged. Runs that did not take turns are compared relative to the speed of
+ * the machine, if there is a yardstick beside their samples. */
 static const assay__log_ratio *judged(const assay__trial *it)
 {
     return it->relative.known ? &it->relative : &it->log_ratio;
@@ -61,16 +61,17 @@ static assay_verdict beyond(const assay__trial *it, const assay__location *locat
                       : ASSAY_VERDICT_INCONCLUSIVE;
 }
 
-/* Relative to the yardstick, work that does not depend on the processor's speed seems faster
- * whenever the processor is slow. So a verdict is dropped if the times themselves point the other
- * way. */
+/* Whether the times themselves point in the direction of the verdict. Relative to the yardstick,
+ * work that does not depend on the processor's speed seems faster whenever the processor is slow.
+ * So a verdict is dropped if the times point the other way. */
 static bool is_plausible(const assay__trial *it, assay_verdict verdict)
 {
     double mean = assay__location_centre(&it->log_ratio.location);
     return verdict == ASSAY_VERDICT_SLOWER ? mean > 0 : mean < 0;
 }
 
-/* ---- disturbances explain ------------------------------------------------------------------- */
+/* ---- disturbances -----------------------------------------------------------------------------
+ */
 
 static bool agrees(const assay__trial *it, assay_verdict verdict, double centre)
 {
@@ -81,7 +82,8 @@ static bool agrees(const assay__trial *it, assay_verdict verdict, double centre)
                                              : centre >= lower(it) && centre <= upper(it);
 }
 
-/* Withhold the verdict if it would be another one without the disturbances of the samples. */
+/* Whether the verdict would be another one without the disturbances of the samples. If so, writes
+ * the reason, and the verdict is withheld. */
 static bool is_contested(const assay__trial *it, assay_verdict verdict, char *text, size_t size)
 {
     double undisturbed = judged(it)->undisturbed, rested = judged(it)->without_waiting;
@@ -108,9 +110,8 @@ static assay_verdict try(const assay__trial *it)
     return stands ? found : ASSAY_VERDICT_INCONCLUSIVE;
 }
 
-/* Trials that an obstacle keeps from being judged count in the division of the risk as well:
- * whether an obstacle is found depends on chance, and leaving those trials out would favour the
- * others. */
+/* Trials with an obstacle count in the division of the risk as well. Whether an obstacle is found
+ * depends on chance, so leaving those trials out would favour the others. */
 void assay__trials_decide(assay__trial *const *trials, size_t count, double risk)
 {
     size_t open = 0, decided = 0;
@@ -136,7 +137,8 @@ void assay__trials_decide(assay__trial *const *trials, size_t count, double risk
     } while (decided > 0 && open > 0);
 }
 
-/* ---- what is said --------------------------------------------------------------------------- */
+/* ---- figures and reasons ----------------------------------------------------------------------
+ */
 
 static void explain_machine(const assay__trial *it, char *text, size_t size)
 {

@@ -1,3 +1,6 @@
+/* The arena takes memory from calloc() in blocks of 64 KiB, or of the requested size if that is
+ * larger, and hands out pieces of the newest block. The maximum counts the bytes that callers asked
+ * for, without the rounding. */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -13,7 +16,7 @@ typedef struct block {
 } block;
 
 struct assay__arena {
-    block *blocks; /* the newest first; only it has room left */
+    block *blocks; /* newest first; only the newest is filled further */
     size_t given, maximum;
 };
 
@@ -41,7 +44,7 @@ void *assay__arena_allocate(assay__arena *arena, size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > arena->maximum - arena->given ||
         bytes > PTRDIFF_MAX / 2)
-        return NULL; /* past PTRDIFF_MAX / 2 rounding up could wrap around */
+        return NULL; /* beyond PTRDIFF_MAX / 2 the rounding could overflow */
     size_t rounded = (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     block *top = arena->blocks;
     if (top == NULL || top->size - top->used < rounded) {

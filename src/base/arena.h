@@ -1,4 +1,5 @@
-/* Memory that is freed all at once, with a declared maximum. */
+/* An arena: memory that is handed out in pieces, freed all at once, and limited by a declared
+ * maximum. */
 #ifndef ASSAY_BASE_ARENA_H
 #define ASSAY_BASE_ARENA_H
 
@@ -6,12 +7,12 @@
 
 typedef struct assay__arena assay__arena;
 
-/* NULL when out of memory. At most `maximum` bytes are ever handed out. */
+/* Returns NULL when out of memory. The arena never hands out more than `maximum` bytes in total. */
 assay__arena *assay__arena_new(size_t maximum);
 void assay__arena_free(assay__arena *arena);
 
-/* Zeroed, aligned for any type. NULL when out of memory, past the maximum, or when count * size
- * overflows. */
+/* Returns zeroed memory, aligned for any type, that lives as long as the arena. Returns NULL when
+ * out of memory, past the maximum, or when count * size overflows. */
 void *assay__arena_allocate(assay__arena *arena, size_t count, size_t size);
 
 #endif

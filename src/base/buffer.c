@@ -1,3 +1,5 @@
+/* A byte buffer that doubles its storage as it fills. The storage always has one byte more than the
+ * content needs, for the terminator. */
 #include "base/buffer.h"
 
 #include <stdarg.h>

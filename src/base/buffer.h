@@ -23,14 +23,15 @@ void assay__buffer_init(assay__buffer *buffer, size_t maximum);
 
 void assay__buffer_release(assay__buffer *buffer);
 
-/* ASSAY_E_LIMIT past the maximum, ASSAY_E_MEMORY when an allocation failed. */
+/* These calls fail with ASSAY_E_LIMIT past the maximum, and with ASSAY_E_MEMORY when an allocation
+ * failed. */
 assay_status assay__buffer_append(assay__buffer *buffer, const void *bytes, size_t length);
 assay_status assay__buffer_append_text(assay__buffer *buffer, const char *text);
 ASSAY_PRINTF(2, 3)
 assay_status assay__buffer_printf(assay__buffer *buffer, const char *format, ...);
 
-/* Hand the storage to the caller, who now owns it and frees it with free(); the buffer is empty
- * again. NULL if nothing was appended or an append failed. */
+/* Hand the storage to the caller, who then owns it and frees it with free(). The buffer is empty
+ * afterwards. Returns NULL if nothing was appended or an append failed. */
 char *assay__buffer_take(assay__buffer *buffer);
 
 #endif

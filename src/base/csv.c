@@ -1,4 +1,4 @@
-/* The text is read in one pass: each field is unquoted in place, where it never grows, and
+/* The text is read in one pass. Each field is unquoted in place, which never makes it longer, and
  * terminated where its separator stood. */
 #include "base/csv.h"
 
@@ -18,7 +18,7 @@ static bool at_line_end(const assay__csv *csv, const char *at)
     return at == csv->end || *at == '\n' || *at == '\r';
 }
 
-/* Go behind the line that ends at `at`. */
+/* Go to the position after the line that ends at `at`. */
 static void leave_line(assay__csv *csv, char *at)
 {
     bool two = at + 1 < csv->end && at[0] == '\r' && at[1] == '\n';
@@ -60,7 +60,7 @@ bool assay__csv_seek(assay__csv *csv)
     return false;
 }
 
-/* Unquote the text at `from` in place. Returns the position behind its closing quote, or NULL if it
+/* Unquote the text at `from` in place. Returns the position after its closing quote, or NULL if it
  * has none. */
 static char *unquote(assay__csv *csv, char *from, char **to)
 {

@@ -1,3 +1,6 @@
+/* The names and messages of statuses and validities, and the functions that fill an assay_error.
+ * The texts come from the lists in assay/status.h and assay/reading.h, so that a new status cannot
+ * be forgotten here. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Atomic replacement of files by a temporary file and rename(), and reading of whole files. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@ static void release(assay__output *output)
     *output = (assay__output){0};
 }
 
-/* Create a new file beside `path` under a name nobody has; mkstemp would force mode 0600, and
- * reading the umask to undo that is not thread-safe. */
+/* Create a new file beside `path` under a name that is not in use. mkstemp() would force the mode
+ * 0600, and reading the umask to undo that is not thread-safe. */
 static int create_temporary(const char *path, char **temporary)
 {
     static atomic_uint serial;
@@ -41,7 +42,8 @@ static int create_temporary(const char *path, char **temporary)
 }
 
 /* A pipe or a device is written in place. Opening a pipe that nobody reads would wait, perhaps for
- * ever, so the open may not block; the writes may. */
+ * ever. So the file is opened without blocking, and blocking is switched on again for the writes.
+ */
 static int open_direct(const char *path)
 {
     int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -51,9 +53,9 @@ static int open_direct(const char *path)
     return descriptor;
 }
 
-/* The new file has the mode that the umask gives, so that a file which somebody else put there does
- * not open the result to others. It stays as private as a file of the user's own that it replaces.
- */
+/* The new file has the mode that the umask gives. The mode of the replaced file is not simply
+ * copied, because a file that another user put there could then open the result to others. If the
+ * replaced file belongs to this user, the new file keeps it as private as it was. */
 static void keep_private(int descriptor, const struct stat *replaced)
 {
     struct stat made;

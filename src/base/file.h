@@ -1,10 +1,11 @@
-/* Whole files, read with a maximum and replaced atomically.
+/* Reads whole files up to a maximum, and replaces files atomically.
  *
- * An output file either appears complete or not at all: bytes go to a temporary name in the same
- * folder, are flushed, and renamed over the target only when everything succeeded. Targets that
- * cannot be renamed over (pipes, devices such as /dev/stdout) are written directly; a pipe that
- * nobody reads is refused. A new file has the mode that the umask gives; a file that replaces one
- * of the user's own is not readable for more people than that one was. */
+ * An output file either appears complete or not at all: the bytes go to a temporary file in the
+ * same folder. The temporary file is flushed, and renamed over the target only when everything
+ * succeeded. A target that cannot be renamed over (a pipe, or a device such as /dev/stdout) is
+ * written directly. A pipe that nobody reads is refused. A new file has the mode that the umask
+ * gives. If it replaces a file of the same user, it is not readable by more people than the old
+ * file was. */
 #ifndef ASSAY_BASE_FILE_H
 #define ASSAY_BASE_FILE_H
 
@@ -22,19 +23,21 @@ typedef struct assay__output {
 ASSAY_MUST_USE assay_status assay__output_begin(assay__output *output, const char *path,
                                                 assay_error *error);
 
-/* Flush, check for write errors, rename. On failure the temporary file is removed. Either way the
- * output is released. */
+/* Flush the stream, check for write errors, and rename. On failure the temporary file is removed.
+ * The output is released in either case. */
 ASSAY_MUST_USE assay_status assay__output_commit(assay__output *output, assay_error *error);
 
-/* Drop everything written; no trace is left. Accepts an output that was never begun (all zero). */
+/* Remove everything that was written. An output that was never begun (all zero) is accepted. */
 void assay__output_abort(assay__output *output);
 
-/* Append the whole file to `buffer`, up to its maximum (ASSAY_E_LIMIT beyond it). */
+/* Append the whole file to `buffer`. Fails with ASSAY_E_LIMIT if the file exceeds the buffer's
+ * maximum. */
 ASSAY_MUST_USE assay_status assay__file_read(const char *path, assay__buffer *buffer,
                                              assay_error *error);
 
-/* The most bytes that are accepted of a file which grows in memory: what the variable
- * ASSAY_MAX_INPUT says ("2G"), else `usual`. */
+/* The largest size that is accepted for a file which is read into memory as a whole: the value of
+ * the environment variable ASSAY_MAX_INPUT (such as "2G"), or `usual` if it is not set or cannot be
+ * read. */
 size_t assay__file_maximum(size_t usual);
 
 #endif

@@ -1,3 +1,5 @@
+/* Growing arrays by reallocarray(), which also checks the multiplication. The pointer is copied
+ * with memcpy(), because the array can have any element type. */
 #include "base/grow.h"
 
 #include <stdlib.h>

@@ -1,13 +1,14 @@
-/* Doubles in the fewest decimal digits that read back to the same bits, without printf.
+/* Writes doubles in the fewest decimal digits that read back to the same bits, without printf.
  *
- * A finite double is m * 2^e with m < 2^53. For p decimal places, v * 10^p = m * 5^p / 2^s with
- * s = -(e + p): for every v between 1e-15 and 1e15 the product fits into 128 bits, so seventeen
- * digits (always enough, DBL_DECIMAL_DIG) come out of one multiplication and one shift, exactly.
- * Fewer digits do if the shortened number lies within half a unit in the last place of v, which in
- * the same scale is 5^p / 2: again integers, again exact.
+ * A finite double v is m * 2^e with m < 2^53. For p decimal places, v * 10^p = m * 5^p / 2^s with
+ * s = -(e + p). For every v between 1e-15 and 1e15 the product fits into 128 bits, so one
+ * multiplication and one shift give seventeen digits exactly (which always suffice,
+ * DBL_DECIMAL_DIG). Fewer digits suffice if the shortened number lies within half a unit in the
+ * last place of v. In the same scale that half unit is 5^p / 2, so this test too compares integers
+ * and is exact.
  *
  * printf and strtod take twenty times as long (a trace has millions of numbers) and obey the
- * locale; they remain for the magnitudes that do not occur in measurements. Ryu and Grisu cover
+ * locale. They remain for the magnitudes that do not occur in measurements. Ryu and Grisu cover
  * these too, at the price of tables of hundreds of constants. */
 #include <math.h>
 #include <stdbool.h>
@@ -47,8 +48,8 @@ static wide power_of_five(int exponent)
     return power;
 }
 
-/* Whether the nearby number `there` rounds to m. Both are in units of which `ulp` make up the gap
- * between doubles here; just below a power of two the gap is half as wide. */
+/* Whether the nearby number `there` rounds to m. Both are given in units of which `ulp` make up the
+ * gap between neighbouring doubles. Just below a power of two the gap is half as wide. */
 static bool reads_back(uint64_t m, wide exact, wide ulp, wide there)
 {
     if (there >= exact)
@@ -56,7 +57,8 @@ static bool reads_back(uint64_t m, wide exact, wide ulp, wide there)
     return exact - there <= (m == (uint64_t)1 << 52 ? ulp / 4 : ulp / 2);
 }
 
-/* The shortest decimal for m * 2^e; false if it is out of the range of the method. */
+/* The shortest decimal for m * 2^e. Returns false if the number is out of the range of the method.
+ */
 static bool shorten(uint64_t m, int e, decimal *result)
 {
     static const uint64_t limit = 100000000000000000u;            /* 10^17 */
@@ -66,7 +68,7 @@ static bool shorten(uint64_t m, int e, decimal *result)
         if (places < 0 || places > 32 || shift < 1 || shift > 74)
             return false;
         wide five = power_of_five(places), scaled = m * five;
-        uint64_t below = (uint64_t)(scaled >> shift); /* what it cuts off is less than one digit */
+        uint64_t below = (uint64_t)(scaled >> shift); /* the shift cuts off less than one digit */
         uint64_t digits = below + (uint64_t)(scaled >> (shift - 1) & 1);
         if (digits >= limit)
             continue;
@@ -82,7 +84,7 @@ static bool shorten(uint64_t m, int e, decimal *result)
     }
 }
 
-/* Plain notation from a nanosecond up, d.ddde-dd below. */
+/* Plain notation from 1e-9 (a nanosecond) up, d.ddde-dd below. */
 static size_t format_decimal(char *text, decimal number)
 {
     char digits[24];
@@ -117,7 +119,7 @@ static size_t format_decimal(char *text, decimal number)
     return (size_t)(at - text);
 }
 
-/* The locale's decimal point may be a comma, or several bytes long. */
+/* The decimal point of the locale may be a comma, or several bytes long. It becomes one '.'. */
 static size_t format_by_printf(char *text, double value)
 {
     char printed[64];

@@ -1,5 +1,6 @@
-/* Bytes pass through a small buffer of ours instead of stdio's per-character calls, which take the
- * stream's lock every time. */
+/* The JSON writer collects its bytes in a small buffer of its own and passes them to the stream
+ * when the buffer is full. The per-character calls of stdio would take the stream's lock every
+ * time. */
 #include "base/json_writer.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static void put_escape(assay__json *json, unsigned char byte)
 static void put_string(assay__json *json, const char *text)
 {
     const unsigned char *bytes = (const unsigned char *)text;
-    size_t length = strlen(text), clean = 0; /* clean: start of the run not yet written */
+    size_t length = strlen(text), clean = 0; /* clean: start of the bytes not yet written */
     put_char(json, '"');
     for (size_t i = 0; i < length;) {
         unsigned char byte = bytes[i];
@@ -156,8 +157,8 @@ void assay__json_row(assay__json *json, const char *key)
         json->row = json->depth;
 }
 
-/* The reasons noted for the innermost object are the newest entries of the list: those of inner
- * objects were taken off when they closed. */
+/* The reasons noted for the innermost object are the newest entries of the list, because the
+ * entries of inner objects were removed when those objects closed. */
 static void write_unavailable(assay__json *json)
 {
     unsigned first = json->missing_count;

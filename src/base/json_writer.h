@@ -1,4 +1,4 @@
-/* JSON written as it is produced, to a stream, without building a tree.
+/* Writes JSON to a stream as it is produced, without building a tree.
  *
  *     assay__json json;
  *     assay__json_init(&json, stream, 0);
@@ -11,16 +11,16 @@
  *     assay__json_end(&json);
  *     status = assay__json_finish(&json);
  *
- * Invariants: what is written is valid JSON in UTF-8, whatever the locale and the input. Bytes that
- * are no UTF-8 become U+FFFD; NaN and infinities become null. Numbers are written in the fewest
+ * Invariants: the output is valid JSON in UTF-8, whatever the locale and the input. Bytes that are
+ * not valid UTF-8 become U+FFFD; NaN and infinities become null. Numbers are written in the fewest
  * digits that read back to the same double.
  *
  * The first failure sticks: later calls write nothing, and assay__json_finish reports it. So a
  * caller writes freely and checks once.
  *
- * Limitations: at most 64 levels; at most 64 missing readings in the objects open at one time; keys
- * of missing readings must outlive their object; duplicate keys are not detected. One thread at a
- * time. Nothing is allocated. */
+ * Limitations: at most 64 levels; at most 64 missing readings in the objects open at one time. The
+ * key of a missing reading must stay valid until its object ends. Duplicate keys are not detected.
+ * A writer belongs to one thread at a time. Nothing is allocated. */
 #ifndef ASSAY_BASE_JSON_WRITER_H
 #define ASSAY_BASE_JSON_WRITER_H
 
@@ -36,21 +36,22 @@ enum { ASSAY__JSON_COMPACT = 1 }; /* everything on one line, no spaces */
 
 enum { ASSAY__JSON_MAX_DEPTH = 64, ASSAY__JSON_MAX_MISSING = 64, ASSAY__JSON_BUFFER_BYTES = 4096 };
 
-/* Longest text assay__json_format_number writes, with its terminator. */
+/* The size of the longest text that assay__json_format_number writes, with its terminator. */
 enum { ASSAY__JSON_NUMBER_BYTES = 32 };
 
 typedef struct assay__json_missing {
     const char *key;
     assay_validity why;
-    unsigned depth; /* of the object it belongs to */
+    unsigned depth; /* depth of the object that it belongs to */
 } assay__json_missing;
 
-/* Private to json_writer.c; here so that a writer can live on the stack. */
+/* The fields are private to json_writer.c. The struct is declared here so that a writer can live on
+ * the stack. */
 typedef struct assay__json {
     FILE *stream;
     bool compact;
     bool first;      /* no value yet in the innermost container */
-    unsigned depth;  /* containers open */
+    unsigned depth;  /* number of open containers */
     unsigned row;    /* depth of the outermost open row; 0: none */
     uint64_t arrays; /* bit d: the container at depth d + 1 is an array */
     unsigned missing_count;
@@ -60,7 +61,8 @@ typedef struct assay__json {
     char buffer[ASSAY__JSON_BUFFER_BYTES];
 } assay__json;
 
-/* `flags`: 0 (indented by two spaces) or ASSAY__JSON_COMPACT. The stream stays the caller's. */
+/* `flags` is 0 (indented by two spaces) or ASSAY__JSON_COMPACT. The caller keeps the stream and
+ * closes it. */
 void assay__json_init(assay__json *json, FILE *stream, unsigned flags);
 
 /* Open a container; `key` is NULL at the top and inside arrays, required inside objects. */
@@ -94,10 +96,11 @@ void assay__json_unavailable(assay__json *json, const char *key, assay_validity 
  * up, ASSAY_E_LIMIT past a maximum. */
 ASSAY_MUST_USE assay_status assay__json_finish(assay__json *json);
 
-/* The number as JSON: "null" if not finite. Returns the length. For writers of other formats that
- * need the same exactness (CSV, traces). */
+/* Write the number as JSON, or "null" if it is not finite. Returns the length of the text. Writers
+ * of other formats (CSV, traces) use this call too, because they need the same exactness. */
 size_t assay__json_format_number(char text[ASSAY__JSON_NUMBER_BYTES], double value);
-/* An integer; at most 21 bytes with the terminator. */
+/* Write an integer; it takes at most 21 bytes with the terminator. Returns the length of the text.
+ */
 size_t assay__json_format_integer(char *text, bool negative, uint64_t magnitude);
 
 #endif

@@ -1,6 +1,7 @@
-/* The compiler's runtime knows what a processor has, and also checks whether the system saves the
- * wide registers. Not every version of it knows the levels by name, so this file asks for the
- * instructions one by one that tell a level from the one below. */
+/* Finds the level of this processor. The compiler's runtime knows which instructions a processor
+ * has, and also checks whether the system saves the wide registers. Not every version of the
+ * runtime knows the levels by name. So this file asks for the instructions that distinguish each
+ * level from the one below, one by one. */
 #include "base/level.h"
 
 #include <stdbool.h>

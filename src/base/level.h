@@ -1,12 +1,13 @@
-/* Levels of the processor: sets of instructions that code is compiled for, each including the ones
- * before it. On x86-64 they are those of its psABI (x86-64-v2: SSE4.2, x86-64-v3: AVX2 and fused
- * multiply-add, x86-64-v4: AVX-512); elsewhere there is one, which the build asks for.
+/* Levels of the processor. A level is a set of instructions that code is compiled for; each level
+ * includes the ones before it. On x86-64 they are the levels of its psABI (x86-64-v2: SSE4.2,
+ * x86-64-v3: AVX2 and fused multiply-add, x86-64-v4: AVX-512). On other processors there is one
+ * level, which the build chooses.
  *
  *     ASSAY_CPU=x86-64-v3 assay profile --model lstm
  *
- * ASSAY_CPU holds the process to a lower level, to test and to time it on a machine that has a
- * higher one. The library ignores a name that is no level of this machine, and the machine
- * description says so; the command refuses it. */
+ * The environment variable ASSAY_CPU makes the process use a lower level, to test and time that
+ * level on a machine that has a higher one. If the name is no level of this machine, the library
+ * ignores it and the machine description says so; the command refuses it. */
 #ifndef ASSAY_BASE_LEVEL_H
 #define ASSAY_BASE_LEVEL_H
 
@@ -27,11 +28,11 @@
 /* The highest level of this machine, counted from 0. */
 int assay__level_highest(void);
 
-/* NULL beyond the highest there is. */
+/* The name of a level, or NULL beyond the highest that this build knows. */
 const char *assay__level_name(int level);
 
-/* The level in use: the one that ASSAY_CPU names, else the highest. If ASSAY_CPU names no level of
- * this machine, `refused` (may be NULL) receives its value, otherwise NULL. */
+/* The level in use: the one that ASSAY_CPU names, or else the highest. If ASSAY_CPU names no level
+ * of this machine, *refused receives its value, otherwise NULL. `refused` may be NULL. */
 int assay__level_now(const char **refused);
 
 /* The names of this machine's levels, lowest first, with ", " between them. */

@@ -1,6 +1,6 @@
-/* FNV-1a (Fowler, Noll and Vo) over the name, started from the parent, and mixed once more because
- * its low bits, which choose the slot, are its weak ones. Slots are probed one after another; at
- * most half of them are taken, so a search ends after two or three. */
+/* The hash is FNV-1a (Fowler, Noll and Vo) over the name, started from the parent. It is mixed once
+ * more, because the low bits of FNV-1a are its weakest and choose the slot here. Slots are probed
+ * one after another. At most half of them are taken, so a search ends after two or three. */
 #include "base/name_index.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ uint64_t assay__name_hash(int32_t parent, const char *name)
     return hash ^ hash >> 32;
 }
 
-/* The slot of the name, or the free one where it belongs. */
+/* The slot of the name, or the free slot where it belongs. */
 static assay__name_slot *slot_of(const assay__name_index *index, int32_t parent, const char *name)
 {
     size_t mask = index->slot_count - 1, at = assay__name_hash(parent, name) & mask;

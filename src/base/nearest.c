@@ -1,9 +1,11 @@
+/* Finds the nearest word by computing the edit distance to every candidate. */
 #include "base/nearest.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* The number of letters from which on the beginning of a word stands for the word. */
+/* Words longer than MAX_TYPED are not compared. LEAST_BEGINNING letters are enough for the
+ * beginning of a word to stand for the word. */
 enum { MAX_TYPED = 64, LEAST_BEGINNING = 3 };
 
 static char folded(char c)
@@ -16,8 +18,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours,
- * which are the slips that fingers make. */
+/* The optimal string alignment distance: it counts insertions, deletions, substitutions and swaps
+ * of neighbours, which are the usual typing errors. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows = strlen(a), columns = strlen(b);
@@ -42,7 +44,7 @@ static size_t distance(const char *a, const char *b)
 const char *assay__nearest(const char *typed, const char *const *first, size_t count, size_t stride)
 {
     const char *nearest = NULL;
-    size_t length = strlen(typed), best = length / 3 + 1; /* one slip in three letters */
+    size_t length = strlen(typed), best = length / 3 + 1; /* one error in three letters */
     best = best < 2 && length > 1 ? 2 : best;
     for (size_t i = 0; i < count; i++) {
         const char *candidate = *(const char *const *)((const char *)first + i * stride);

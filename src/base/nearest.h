@@ -4,10 +4,11 @@
 
 #include <stddef.h>
 
-/* The candidate nearest to what was typed, or NULL when none is near enough to be a slip of the
- * fingers: one slip for every three letters, one in a shorter word, or a beginning of at least
- * three letters. '-' and '_' are alike. Candidates are `count` pointers, each `stride` bytes after
- * the one before: a field of an array of structs will do. */
+/* Returns the candidate that is nearest to `typed`, or NULL when none is near enough to be a typing
+ * error. Near enough is one error in three letters, or in a word of two; or `typed` is the
+ * beginning of the candidate and has at least three letters. '-' and '_' count as the same letter.
+ * The candidates are `count` pointers, each `stride` bytes after the one before, so they can be a
+ * field of an array of structs. */
 const char *assay__nearest(const char *typed, const char *const *first, size_t count,
                            size_t stride);
 

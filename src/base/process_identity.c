@@ -1,3 +1,5 @@
+/* Reads the mappings of a process from /proc/PID/maps, and the id of this boot from /proc/sys. The
+ * boot id is read only once in a process. */
 #include "base/process_identity.h"
 
 #include <fcntl.h>
@@ -45,7 +47,7 @@ static void read_boot_id(void)
     boot_id[strcspn(boot_id, "\n")] = '\0';
 }
 
-/* Forked children have it from their parent. */
+/* Forked children inherit the id from their parent. */
 const char *assay__boot_id(void)
 {
     pthread_once(&boot_id_once, read_boot_id);

@@ -1,3 +1,5 @@
+/* xoshiro256++, and the distributions drawn from it. Normal numbers come from the method of Box and
+ * Muller. Only one of its two results is used, so the generator keeps no other state. */
 #include "base/random.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-/* Random numbers that repeat: the same seed gives the same sequence on every machine.
+/* Reproducible random numbers: the same seed gives the same sequence on every machine.
  *
- * xoshiro256++ (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators"), seeded
- * by splitmix64 as its authors advise. Not for secrets. One generator belongs to one thread. */
+ * The generator is xoshiro256++ (Blackman and Vigna 2021, "Scrambled linear pseudorandom number
+ * generators"), seeded by splitmix64 as its authors advise. Do not use it for secrets. A generator
+ * belongs to one thread. */
 #ifndef ASSAY_BASE_RANDOM_H
 #define ASSAY_BASE_RANDOM_H
 
@@ -11,7 +12,7 @@ typedef struct assay__random {
     uint64_t state[4];
 } assay__random;
 
-/* Any seed will do, 0 included. */
+/* Every seed is allowed, 0 included. */
 void assay__random_init(assay__random *random, uint64_t seed);
 
 uint64_t assay__random_next(assay__random *random);
@@ -22,7 +23,7 @@ double assay__random_uniform(assay__random *random);
 /* Uniform in 0 … bound − 1, without the bias of a remainder; bound must not be 0. */
 uint64_t assay__random_below(assay__random *random, uint64_t bound);
 
-/* Standard normal. */
+/* A number from the standard normal distribution. */
 double assay__random_normal(assay__random *random);
 
 #endif

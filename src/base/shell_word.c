@@ -1,3 +1,5 @@
+/* Quotes words for a shell: the word stands in single quotes, and each single quote in it becomes
+ * '\''. */
 #include "base/shell_word.h"
 
 #include <string.h>

@@ -1,9 +1,11 @@
+/* Large blocks come from mmap(), without reserved swap space and without huge pages. Small blocks
+ * come from calloc(). */
 #include "base/sparse.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Below this, calloc is faster than the kernel. */
+/* Below this size, calloc() is faster than the kernel. */
 static const size_t SMALL = 128 * 1024;
 
 void *assay__sparse_new(size_t bytes)
@@ -14,7 +16,7 @@ void *assay__sparse_new(size_t bytes)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    madvise(memory, bytes, MADV_NOHUGEPAGE); /* which would touch 2 MiB at a time */
+    madvise(memory, bytes, MADV_NOHUGEPAGE); /* a huge page would take 2 MiB at a time */
     return memory;
 }
 

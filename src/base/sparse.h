@@ -1,14 +1,15 @@
-/* Zeroed memory for large things of which little is touched: only the pages touched cost anything.
- * calloc gives no such promise; it fills memory that it uses again. */
+/* Zeroed memory for large objects of which only a small part is used: a page takes memory only once
+ * it is touched. calloc() does not promise this, because it writes zeros into memory that it
+ * reuses. */
 #ifndef ASSAY_BASE_SPARSE_H
 #define ASSAY_BASE_SPARSE_H
 
 #include <stddef.h>
 
-/* NULL when there is no memory. */
+/* Returns NULL when out of memory. Free the result with assay__sparse_free(). */
 void *assay__sparse_new(size_t bytes);
 
-/* NULL is accepted. `bytes` as it was asked for. */
+/* `bytes` must be the number that was passed to assay__sparse_new(). NULL is accepted. */
 void assay__sparse_free(void *memory, size_t bytes);
 
 #endif

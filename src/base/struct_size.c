@@ -1,3 +1,4 @@
+/* Checks and copies structs whose first member is their size. */
 #include "base/struct_size.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-/* The one rule for public structs that may grow, which begin with their size (ASSAY_INIT in
- * assay/status.h states it for callers).
+/* The rule for public structs that may grow. Such a struct begins with its size (ASSAY_INIT in
+ * assay/status.h states the rule for callers).
  *
  * New fields begin where the old struct ended, its padding included, and zero in a new field means
- * the behaviour from before. So an older library can take the struct of a newer caller: if all
- * bytes that it does not know are zero, the caller asks for nothing that it does not know. (Linux
- * takes the arguments of clone3 and openat2 in this way.) No struct has grown yet, so there is no
- * older, smaller one to accept. */
+ * the earlier behaviour. So an older library can take the struct of a newer caller: if all bytes
+ * that the library does not know are zero, the caller asks for nothing that the library does not
+ * know. (Linux takes the arguments of clone3 and openat2 in this way.) No struct has grown yet, so
+ * there is no older, smaller struct to accept. */
 #ifndef ASSAY_BASE_STRUCT_SIZE_H
 #define ASSAY_BASE_STRUCT_SIZE_H
 
@@ -14,18 +14,19 @@
 
 #include "assay/status.h"
 
-/* The largest size that is accepted. No public struct comes near it; a larger size was never set.
- */
+/* The largest size that is accepted. No public struct comes near it. A larger value means that the
+ * size was never set. */
 enum { ASSAY__STRUCT_MAX_BYTES = 4096 };
 
 /* Check whether `given`, which claims to have `struct_size` bytes, can be read as the `known` bytes
- * of our struct. ASSAY_E_ARGUMENT: the size makes no sense. ASSAY_E_VERSION: a field that we do not
- * know is set. Errors call the struct `what`. */
+ * of our struct. Fails with ASSAY_E_ARGUMENT if the size makes no sense, and with ASSAY_E_VERSION
+ * if a field is set that we do not know. Errors call the struct `what`. */
 ASSAY_MUST_USE assay_status assay__struct_check(const void *given, size_t struct_size, size_t known,
                                                 const char *what, assay_error *error);
 
-/* The same for a struct that begins with a size_t; if it passes, `own` becomes a copy of the
- * `known` bytes, its struct_size these. NULL given: all zero, the defaults. */
+/* The same for a struct that begins with a size_t. If it passes, `own` becomes a copy of its first
+ * `known` bytes, and its struct_size becomes `known`. If `given` is NULL, the rest of `own` is
+ * zero, which means the defaults. */
 ASSAY_MUST_USE assay_status assay__struct_take(void *own, size_t known, const void *given,
                                                const char *what, assay_error *error);
 

@@ -1,3 +1,4 @@
+/* Asks the kernel and the environment about the terminal behind a stream. */
 #include "base/terminal.h"
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 
 enum { USUAL_COLUMNS = 80, MOST_COLUMNS = 10000 };
 
-/* A program may have put a filter without a descriptor before its standard streams. */
+/* A program may have replaced its standard streams by streams without a descriptor. The usual
+ * descriptors of stdout and stderr then stand for them. */
 static int descriptor_of(FILE *stream)
 {
     int descriptor = fileno(stream);

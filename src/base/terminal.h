@@ -7,27 +7,27 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns of the terminal behind `stream`: what the kernel says, else the variable COLUMNS, else
- * 80. 0 when `stream` is no terminal. */
+/* The number of columns of the terminal behind `stream`: the kernel's answer, else the variable
+ * COLUMNS, else 80. Returns 0 when `stream` is no terminal. */
 size_t assay__terminal_columns(FILE *stream);
 
-/* Whether the cursor can be moved: only on a terminal, and TERM must not be "dumb". */
+/* Whether the cursor can be moved. It can only on a terminal, and only if TERM is not "dumb". */
 bool assay__terminal_moves(FILE *stream);
 
-/* Whether to use colour: as for assay__terminal_moves, and NO_COLOR must be unset or empty
- * (https://no-color.org). */
+/* Whether to use colour. The conditions of assay__terminal_moves hold here too, and NO_COLOR must
+ * be unset or empty (https://no-color.org). */
 bool assay__terminal_colour(FILE *stream);
 
 /* The meanings that have a colour. */
 typedef enum assay__shade {
-    ASSAY__SHADE_PLAIN, /* back to the usual */
+    ASSAY__SHADE_PLAIN, /* back to the normal colour */
     ASSAY__SHADE_GOOD,
     ASSAY__SHADE_DOUBTFUL,
     ASSAY__SHADE_BAD,
     ASSAY__SHADE_TITLE
 } assay__shade;
 
-/* The characters that switch to a shade; "" where there is no colour. */
+/* The characters that switch to a shade, or "" where there is no colour. */
 const char *assay__terminal_shade(FILE *stream, assay__shade shade);
 
 #endif

@@ -1,3 +1,5 @@
+/* Copies, cuts and measures UTF-8 text, and reads and writes sizes, numbers and times as text.
+ * UTF-8 is decoded by hand, so that the result does not depend on the locale of the program. */
 #include "base/text.h"
 
 #include <errno.h>
@@ -35,11 +37,11 @@ static uint32_t code_point(const unsigned char *text, size_t length)
     return point;
 }
 
-/* Characters that act on the text around them instead of being shown: the controls C0, DEL and C1,
- * which terminals obey; the marks, embeddings, overrides and isolates of bidirectional text
- * (Unicode Standard Annex 9), by which a name can pass for another; separators of lines and
- * paragraphs; and characters that cannot be seen. The joiners U+200C and U+200D stay: Persian and
- * emoji need them. */
+/* Characters that act on the text around them instead of being shown. They are the controls C0, DEL
+ * and C1, which terminals obey; the marks, embeddings, overrides and isolates of bidirectional text
+ * (Unicode Standard Annex 9), with which one name can look like another; separators of lines and
+ * paragraphs; and characters that cannot be seen. The joiners U+200C and U+200D stay, because
+ * Persian and emoji need them. */
 static bool is_control(const unsigned char *text, size_t length)
 {
     static const struct {
@@ -70,7 +72,7 @@ size_t assay__text_copy_name(char *target, size_t capacity, const char *source, 
         length = sizeof unnamed - 1;
     }
     const unsigned char *bytes = (const unsigned char *)source;
-    size_t used = 0, cut = 0; /* cut: the last boundary that leaves room for the ellipsis */
+    size_t used = 0, cut = 0; /* cut: last boundary with room for the ellipsis */
     for (size_t i = 0; i < length;) {
         size_t step = utf8_sequence_length(bytes + i, length - i);
         bool replace = step == 0 || is_control(bytes + i, step);

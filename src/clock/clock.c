@@ -1,9 +1,12 @@
-/* Method: the counter and CLOCK_MONOTONIC are read together three times, some milliseconds apart,
- * as in fio's gettime.c: each time in many brackets "counter, clock, counter", of which the
- * tightest is kept. The rate is the slope over the whole window; the counter is believed only if
- * both halves agree with it. An error of one bracket (tens of ns) over 4 ms bounds the rate to some
- * ten ppm. Journals carry anchors from the start and the end of the run, so that a long run is
- * placed in time exactly. */
+/* The machine's clock: chooses between the processor's counter and CLOCK_MONOTONIC, and calibrates
+ * the counter.
+ *
+ * Method, as in fio's gettime.c: the counter and CLOCK_MONOTONIC are read together three times,
+ * some milliseconds apart. Each time many brackets "counter, clock, counter" are read, and the
+ * tightest bracket is kept. The rate is the slope over the whole window. The counter is used only
+ * if the rates of both halves of the window agree with it. The error of one bracket is tens of
+ * nanoseconds; over 4 ms this gives an error of the rate of some ten ppm. Journals store anchors
+ * from the start and the end of the run, so that the events of a long run still get exact times. */
 #include "clock/clock.h"
 
 #include <math.h>
@@ -16,15 +19,17 @@
 #include "clock/counter.h"
 
 enum {
-    BRACKETS = 64,
+    BRACKETS = 64,       /* for one pair of readings */
     WINDOW_NS = 2000000, /* each of two halves */
-    COST_READINGS = 2000
+    COST_READINGS = 2000 /* to measure cost and resolution */
 };
 
-/* Halves of the window may disagree by this much before the counter is distrusted. NTP slews
- * CLOCK_MONOTONIC by up to 500 ppm; a wrong or stopping counter is off by percents. */
+/* The rate of either half of the window may differ by this share from the rate of the whole window
+ * before the counter is rejected. NTP slews CLOCK_MONOTONIC by up to 500 ppm; a wrong or stopping
+ * counter is off by percents. */
 static const double RATE_TOLERANCE = 2e-3;
 
+/* One time, as the counter and as CLOCK_MONOTONIC show it. */
 typedef struct pair {
     uint64_t ticks, nanoseconds;
 } pair;
@@ -217,6 +222,8 @@ assay_status assay_clock_new_injected(assay_clock_source now_ns, void *context, 
     *fresh = (assay_clock){.source = "injected",
                            .reason = "given by the program",
                            .ns_per_tick = 1.0,
+                           .resolution_ns = assay_reading_missing(ASSAY_NOT_MEASURED),
+                           .cost_ns = assay_reading_missing(ASSAY_NOT_MEASURED),
                            .injected = now_ns,
                            .context = context};
     *clock = fresh;

@@ -1,7 +1,9 @@
-/* Whether to trust the counter is the kernel's judgement, not ours: it compares the TSCs of all
- * processors at boot and watches them afterwards, and takes "tsc" out of the list of clock sources
- * once it finds them unstable. CPUID alone (the invariant bit) does not speak about synchronisation
- * between sockets or about a virtual machine that migrated. */
+/* The processor's time counter: how it is read on each architecture, and whether it can be trusted.
+ *
+ * On x86 the kernel decides whether the TSC can be trusted. The kernel compares the TSCs of all
+ * processors at boot and watches them afterwards. It removes "tsc" from the list of clock sources
+ * once it finds them unstable. CPUID alone (the invariant bit) is not enough: it says nothing about
+ * synchronisation between sockets, or about a virtual machine that migrated. */
 #include "clock/counter.h"
 
 #include <fcntl.h>

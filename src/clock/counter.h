@@ -8,12 +8,12 @@
 /* "tsc", "arm-counter", or NULL when the architecture has none. */
 const char *assay__counter_name(void);
 
-/* Whether the counter ticks at a constant rate, in every power state, alike on all processors;
- * `reason` (static text) says why or why not. */
+/* Whether the counter ticks at a constant rate in every power state, and shows the same time on all
+ * processors. `*reason` receives a static text that explains the answer. */
 bool assay__counter_is_trustworthy(const char **reason);
 
-/* A reading that is not moved before earlier loads, so that a thread that learned of another's
- * reading never sees a smaller one itself. */
+/* Read the counter. The processor does not move this reading before earlier loads. So a thread that
+ * has loaded a reading of another thread never reads a smaller value itself. */
 uint64_t assay__counter_read_ordered(void);
 
 #endif

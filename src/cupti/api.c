@@ -1,3 +1,4 @@
+/* Finds and opens CUPTI, and looks up the entry points that we use. */
 #include "cupti/api.h"
 
 #include <dlfcn.h>

@@ -1,10 +1,11 @@
-/* What we use of CUPTI (the CUDA Profiling Tools Interface), declared here and opened at run time.
+/* The part of CUPTI (the CUDA Profiling Tools Interface) that we use. It is declared here, and the
+ * library is opened at run time.
  *
  * So the library builds without the toolkit, and one build works with CUPTI of CUDA 11.1 and later.
- * The records are only ever read, and only their first fields, which are the same in all of these
- * versions although the records have grown (CUpti_ActivityKernel5 … 10, Memcpy4 … 6, Memset3, 4,
- * Memory2 … 4); tests/unit/test_cupti_layout.c holds them against the toolkit's header where there
- * is one. Numbers of kinds, calls and errors are part of CUPTI's binary interface.
+ * We only read records, and only their first fields. These fields are the same in all of these
+ * versions, although the records have grown (CUpti_ActivityKernel5 … 10, Memcpy4 … 6, Memset3, 4,
+ * Memory2 … 4). tests/unit/test_cupti_layout.c compares them with the toolkit's header if there is
+ * one. The numbers of kinds, calls and errors are part of CUPTI's binary interface.
  *
  * Source: CUPTI documentation, "CUPTI Activity API" and "CUPTI Callback API", CUDA 13.0. */
 #ifndef ASSAY_CUPTI_API_H
@@ -19,8 +20,8 @@ enum {
     ASSAY__CUPTI_OK = 0,
     ASSAY__CUPTI_OTHER_CLIENT = 39,  /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */
     ASSAY__CUPTI_NOT_ALLOWED = 35,   /* CUPTI_ERROR_INSUFFICIENT_PRIVILEGES */
-    ASSAY__CUPTI_ZEROED_BUFFERS = 5, /* the attribute: buffers come zeroed from us */
-    ASSAY__CUPTI_DRIVER_CALLS = 1,   /* the domain of callbacks */
+    ASSAY__CUPTI_ZEROED_BUFFERS = 5, /* attribute: the buffers that we provide are zeroed */
+    ASSAY__CUPTI_DRIVER_CALLS = 1,   /* domain of callbacks */
     ASSAY__CUPTI_ENTER = 0,
     ASSAY__CUPTI_EXIT = 1,
     ASSAY__CUPTI_FLUSH_FORCED = 1
@@ -57,7 +58,7 @@ typedef struct assay__cupti_memcpy {
     uint8_t copy_kind, source, target, flags;
     uint64_t bytes, start, end;
     uint32_t device, context, stream;
-    uint32_t correlation; /* of copies between devices: another figure, which is of no use */
+    uint32_t correlation; /* for copies between devices: another field, which we do not use */
 } assay__cupti_memcpy;
 
 typedef struct assay__cupti_memset {
@@ -72,7 +73,7 @@ typedef struct assay__cupti_memory {
     uint32_t process, device;
 } assay__cupti_memory;
 
-/* What a callback gets for a call of the driver. */
+/* The data that a callback receives for a call of the driver. */
 typedef struct assay__cupti_call {
     int site;
     const char *function;
@@ -90,7 +91,7 @@ typedef void assay__cupti_requested(uint8_t **buffer, size_t *bytes, size_t *mos
 typedef void assay__cupti_completed(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                                     size_t valid);
 
-/* The last three may be NULL: older versions do not have them. */
+/* The entry points of CUPTI. The last three may be NULL, because older versions lack them. */
 typedef struct assay__cupti {
     int (*version)(uint32_t *version);
     int (*subscribe)(void **subscriber, assay__cupti_callback *callback, void *user);
@@ -108,11 +109,13 @@ typedef struct assay__cupti {
     int (*register_clock)(uint64_t (*now_ns)(void));
 } assay__cupti;
 
-/* Open the CUPTI that is loaded already, since two in a process do not work, or else the one that
- * $ASSAY_CUPTI names, or the newest that is found. False with the reason. */
+/* Open CUPTI. If one is already loaded, that one is used, because two do not work in one process.
+ * Otherwise it is the library that $ASSAY_CUPTI names, or the newest one that is found. If this
+ * fails, the call returns false and writes a text into `reason`, which has room for `bytes`. */
 bool assay__cupti_open(assay__cupti *api, char *reason, size_t bytes);
 
-/* A call of the CUPTI in this process, or NULL; for others that call through us. */
+/* An entry point of the CUPTI that is loaded in this process, or NULL. Calls of other clients,
+ * which come to us first, are passed on to it. */
 void *assay__cupti_find(const char *name);
 
 #endif

@@ -1,22 +1,25 @@
-/* libassay_cupti.so: the GPU activity of a program that never heard of assay.
+/* libassay_cupti.so records the GPU activity of a program that knows nothing of assay.
  *
- * The CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection
- * when the program first uses CUDA. We then subscribe to CUPTI and have it record kernels, copies,
- * sets and allocations; its own thread hands us the buffers, whose records go into the file of
- * region.c. Of the host's side we want to know only when work was submitted and whether the host
- * waited. CUPTI's records of synchronisation slow a launch-bound PyTorch step down from 1.17
- * to 1.35 times the bare one, and those of all calls add a tenth of the step; callbacks on the few
- * calls that matter cost nothing that could be measured (docs/gpu.md), so they are what we use.
+ * The CUDA driver loads the library that CUDA_INJECTION64_PATH names, and calls
+ * InitializeInjection() when the program first uses CUDA. We then subscribe to CUPTI and let it
+ * record kernels, copies, sets and allocations. A thread of CUPTI delivers buffers of records to
+ * us, and region.c enters the records into a file.
  *
- * One process can have one subscriber. If there is another when we start, we step aside. If another
- * comes later (torch.profiler does when it is first used), we learn of it because `assay run` also
- * preloads this library: the other's call of cuptiSubscribe or cuptiActivityRegisterCallbacks comes
- * to us first. We then stop, give CUPTI back as we found it, and pass the call on. What was
- * measured until then is kept.
+ * Of the host we need to know only when it submitted work and whether it waited for the device.
+ * CUPTI could record both, but that is expensive: records of synchronisation slow a launch-bound
+ * PyTorch step down from 1.17 to 1.35 times the bare step, and records of all calls add a tenth of
+ * the step. So we use callbacks on the few calls that matter. Their cost was too small to measure
+ * (docs/gpu.md).
  *
- * Buffers are ours, a bounded number of them, and used again. When all are with CUPTI, it drops
- * records and counts them. They are cleared here, on CUPTI's thread, since CUPTI would clear them
- * on the program's. */
+ * CUPTI allows one subscriber in a process. If there is another one when we start, we do not
+ * measure. Another one may come later; torch.profiler does so when it is first used. We notice it
+ * because `assay run` also preloads this library, so that the other client's call of
+ * cuptiSubscribe() or cuptiActivityRegisterCallbacks() comes to us first. We then stop, leave CUPTI
+ * as we found it, and pass the call on. The figures until then are kept.
+ *
+ * The buffers belong to us. Their number is bounded, and they are used again. When CUPTI has all of
+ * them, it drops records and counts them. We clear the buffers here, on CUPTI's thread, because
+ * CUPTI itself would clear them on a thread of the program. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -44,13 +47,13 @@ static struct {
     assay__cupti api;
     assay__activity_region *region;
     void *subscriber;
-    pid_t owner;              /* a forked child leaves everything alone */
-    int64_t clock_offset_ns;  /* from CUPTI's clock to ours, where CUPTI cannot use ours */
-    pthread_mutex_t entering; /* records into the region */
-    pthread_mutex_t changing; /* between running and not */
+    pid_t owner;              /* the process that is measured; a forked child does nothing */
+    int64_t clock_offset_ns;  /* from CUPTI's clock to ours, if CUPTI cannot use ours */
+    pthread_mutex_t entering; /* held while records are entered into the region */
+    pthread_mutex_t changing; /* held while measuring is stopped */
     atomic_bool running;
     uint8_t *buffers[BUFFERS];
-    atomic_bool is_out[BUFFERS]; /* CUPTI has it */
+    atomic_bool is_out[BUFFERS]; /* CUPTI has this buffer */
     assay__submits submits;
 } self = {.entering = PTHREAD_MUTEX_INITIALIZER, .changing = PTHREAD_MUTEX_INITIALIZER};
 
@@ -72,7 +75,7 @@ static void buffer_requested(uint8_t **buffer, size_t *bytes, size_t *most_recor
 {
     *buffer = NULL;
     *bytes = 0;
-    *most_records = 0; /* as many as it holds */
+    *most_records = 0; /* no limit but the size of the buffer */
     for (int i = 0; i < BUFFERS; i++) {
         if (atomic_exchange(&self.is_out[i], true))
             continue;
@@ -91,7 +94,7 @@ static void buffer_requested(uint8_t **buffer, size_t *bytes, size_t *most_recor
     }
 }
 
-/* CUPTI wrote nothing beyond the valid bytes. */
+/* Clear a buffer and make it available again. CUPTI wrote nothing beyond the valid bytes. */
 static void give_back(const uint8_t *buffer, size_t valid)
 {
     for (int i = 0; i < BUFFERS; i++)
@@ -142,7 +145,7 @@ static void set_zeroed(uint8_t zeroed)
         (void)self.api.set_attribute(ASSAY__CUPTI_ZEROED_BUFFERS, &bytes, &zeroed);
 }
 
-/* Stop recording. What was recorded is delivered first. */
+/* Stop recording. CUPTI delivers all records first. */
 static void stop(assay__activity_state state, const char *reason)
 {
     pthread_mutex_lock(&self.changing);
@@ -176,10 +179,11 @@ static void set_clock(void)
 {
     if (self.api.register_clock != NULL && self.api.register_clock(now_ns) == ASSAY__CUPTI_OK)
         return;
-    self.clock_offset_ns = (int64_t)(now_ns() - clock_ns(CLOCK_REALTIME)); /* CUPTI's own */
+    self.clock_offset_ns = (int64_t)(now_ns() - clock_ns(CLOCK_REALTIME)); /* CUPTI's own clock */
 }
 
-/* False with the reason: nothing is left enabled. */
+/* Subscribe to CUPTI and enable the records. If this fails, the call returns false and writes the
+ * reason, and nothing stays enabled. */
 static bool subscribe(char *reason, size_t bytes)
 {
     int error = self.api.subscribe(&self.subscriber, driver_called, NULL);
@@ -208,7 +212,7 @@ static bool subscribe(char *reason, size_t bytes)
         (void)self.api.unsubscribe(self.subscriber);
         return false;
     }
-    for (uint32_t i = 0; i < assay__driver_call_count; i++) /* an unknown call is no harm */
+    for (uint32_t i = 0; i < assay__driver_call_count; i++) /* an unknown call does no harm */
         (void)self.api.enable_callback(1, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS,
                                        assay__driver_calls[i].id);
     if (self.api.flush_period != NULL)
@@ -241,10 +245,10 @@ EXPORT int InitializeInjection(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, begin);
-    return 1; /* the driver prints a message for 0, and the program would see it */
+    return 1; /* for 0 the driver would print a message into the output of the program */
 }
 
-/* ---- other clients, whose calls come here because the library is preloaded ---- */
+/* ---- calls of other clients, which come here because this library is preloaded ---- */
 
 static const char other_client[] = "the program uses CUPTI itself (torch.profiler does)";
 

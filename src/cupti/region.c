@@ -1,3 +1,5 @@
+/* Writes the file with the GPU activity of this process. Each record of CUPTI is added to the sums
+ * of its kernel or copy, stream and device, and appended to the list of activities. */
 #include "cupti/region.h"
 
 #include <errno.h>
@@ -15,11 +17,11 @@
 enum {
     GENERATIONS_MAX = 1000,
     PATH_BYTES = 4096,
-    KERNELS_MOST = ASSAY__ACTIVITY_KERNELS / 4 * 3,
-    WAITING_MOST = ASSAY__ACTIVITY_MAX / 2, /* after the list was full */
+    KERNELS_MOST = ASSAY__ACTIVITY_KERNELS / 4 * 3, /* so that the hash table stays fast */
+    WAITING_MOST = ASSAY__ACTIVITY_MAX / 2,         /* not settled after the list was full */
     PROGRAM_BYTES = sizeof(((assay__activity_region *)NULL)->program),
-    CACHED = 256,
-    SET_KIND = 255
+    CACHED = 256,  /* kernels whose row is found by the address of their name */
+    SET_KIND = 255 /* of a copy that sets memory */
 };
 
 /* ---- the file ---- */
@@ -38,14 +40,16 @@ static int create_file(const char *directory, char path[PATH_BYTES])
     return -1;
 }
 
-/* Past this limit the kernel sends SIGXFSZ, which ends the program. */
+/* Whether the process may write a file of this length. Beyond the limit the kernel sends SIGXFSZ,
+ * which ends the program. */
 static bool is_allowed(off_t length)
 {
     struct rlimit most;
     return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= (rlim_t)length;
 }
 
-/* There is no room for the file: its head alone says so. Readers take the rest for zeros. */
+/* There is no room for the whole file. So write only its head, with the reason. For readers the
+ * missing rest is zero. */
 static void leave_note(int descriptor)
 {
     static const char reason[] = "there is no room for its file; set TMPDIR to a folder with more";
@@ -60,7 +64,7 @@ static void leave_note(int descriptor)
              program_invocation_short_name);
     if (ftruncate(descriptor, 0) == 0 && is_allowed(sizeof head) &&
         pwrite(descriptor, head, sizeof head, 0) != (ssize_t)sizeof head)
-        (void)ftruncate(descriptor, 0); /* then nobody can be told */
+        (void)ftruncate(descriptor, 0); /* there is no way to report it */
 }
 
 static void *map_file(int descriptor)
@@ -88,7 +92,7 @@ assay__activity_region *assay__region_map(void)
         return NULL;
     region->bytes = sizeof *region;
     region->process_id = getpid();
-    region->kernel_count = 1; /* row 0 takes the rest */
+    region->kernel_count = 1; /* row 0, for kernels without a row of their own */
     region->point_stride = 1;
     snprintf(region->program, PROGRAM_BYTES, "%s", program_invocation_short_name);
     return region;
@@ -113,6 +117,7 @@ static bool is_named(const assay__activity_region *region, uint16_t row, const c
     return at != 0 && strcmp(region->names + at - 1, name) == 0;
 }
 
+/* Find or make the row of a kernel by its name. Returns 0 if there is no room. */
 static uint16_t find_name(assay__activity_region *region, const char *name)
 {
     uint32_t length, hash = hash_of(name, &length);
@@ -138,7 +143,8 @@ static uint16_t find_name(assay__activity_region *region, const char *name)
     return 0;
 }
 
-/* CUPTI gives the same kernel the same address, so most names need not be hashed. */
+/* Find or make the row of a kernel. CUPTI gives the name of the same kernel at the same address, so
+ * a cache by address saves hashing most names. */
 static uint16_t kernel_row(assay__activity_region *region, const char *name)
 {
     static struct {
@@ -153,6 +159,7 @@ static uint16_t kernel_row(assay__activity_region *region, const char *name)
     return cache[place].row;
 }
 
+/* These find or make a row. If there is no room, the last row takes everything else. */
 static uint16_t copy_row(assay__activity_region *region, uint8_t kind, uint8_t source,
                          uint8_t target)
 {
@@ -205,6 +212,7 @@ static uint8_t device_row(assay__activity_region *region, uint32_t number)
 
 /* ---- records ---- */
 
+/* Settle the earlier half of the list of activities and remove the settled ones. */
 static void make_room(assay__activity_region *region)
 {
     assay__activity_settle(region, WAITING_MOST);
@@ -232,7 +240,7 @@ static void enter_activity(assay__activity_region *region, assay__activity *it,
     region->count++;
 }
 
-/* The times of a record by our clock; false if it has none. */
+/* Convert the times of a record to our clock. False if the record has no times. */
 static bool take_times(assay__activity_region *region, assay__activity *it, uint64_t start,
                        uint64_t end, int64_t offset)
 {
@@ -300,7 +308,8 @@ static void enter_memset(assay__activity_region *region, const assay__cupti_mems
     enter_copy(region, &it, record->bytes, record->correlation, submits);
 }
 
-/* Every `point_stride`-th change is kept; when there is no room, every second of them goes. */
+/* Add a point to the curve of allocated memory. Every `point_stride`-th change becomes a point.
+ * When there is no room, every second point is removed and the stride doubles. */
 static void add_point(assay__activity_region *region, uint64_t time_ns, uint8_t device)
 {
     if (++region->point_skipped < region->point_stride)

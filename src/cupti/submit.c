@@ -1,12 +1,13 @@
+/* The list of driver calls that submit work or wait, and the table of submitting calls. */
 #include "cupti/submit.h"
 
 #include <stddef.h>
 
 enum { SILENCE_BITS = 30 }; /* in units of 4 ns: up to 4.29 s */
 
-/* The driver's calls, not the runtime's: programs that use either make these. The numbers are those
- * of CUPTI's callbacks (CUPTI_DRIVER_TRACE_CBID_…), which never change. Per-thread variants follow
- * the plain ones. */
+/* These are calls of the driver and not of the runtime, because programs that use the runtime make
+ * them, too. The numbers are those of CUPTI's callbacks (CUPTI_DRIVER_TRACE_CBID_…), which never
+ * change. The line behind a call is its per-thread variant. */
 const assay__driver_call assay__driver_calls[] = {
     {307, ASSAY__CALL_SUBMITS}, /* cuLaunchKernel */
     {442, ASSAY__CALL_SUBMITS},

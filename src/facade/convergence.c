@@ -1,17 +1,20 @@
-/* Time until a threshold over repeated trainings, some of which never got there.
+/* Summarises repeated trainings: how many reached the threshold of the loss, and after how much
+ * time and how many epochs.
  *
- * A training that ended without reaching the threshold is censored: it would have taken longer than
- * it was given, nobody knows how much. Leaving such trainings out makes every figure too good.
- * The Kaplan-Meier estimate uses them, but holds only if stopping has nothing to do with how a
- * training goes, and trainings are stopped because they go badly. So nothing is assumed: each
- * training is a range, from the time it was given to infinity, and a figure is stated only where
- * the whole range agrees.
+ * A training that ended without reaching the threshold is censored: it would have needed longer
+ * than it was given, and nobody knows how much longer. Leaving such trainings out makes every
+ * figure too good. The Kaplan-Meier estimate uses them, but it holds only if the decision to stop a
+ * training does not depend on how the training goes. In practice, trainings are stopped because
+ * they go badly. So this file assumes nothing. The time of a censored training is a range, from the
+ * time that it was given to infinity. A figure is stated only if it is the same for every time in
+ * these ranges.
  *
- * Median: the middle of the sorted times is the same at both ends of every range, or it is unknown
- * and only its lower end is told. Interval: the order statistics k and n + 1 - k with
- * P(Bin(n, 1/2) < k) <= 2.5 % (David and Nagaraja, Order Statistics, 2003, section 7.1), exact for
- * any distribution; they exist from n = 6 on. Mean: stated only when all ranges are points.
- * Share: Wilson's interval (1927), as Brown, Cai and DasGupta (2001) advise for few trials. */
+ * Median: it is stated if the middle of the sorted lower ends equals the middle of the sorted upper
+ * ends. Otherwise it is unknown, and only its lower end is told. Interval of the median: the order
+ * statistics k and n + 1 - k with P(Bin(n, 1/2) < k) <= 2.5 % (David and Nagaraja, Order
+ * Statistics, 2003, section 7.1). It is exact for any distribution, and exists from n = 6 on. Mean:
+ * it is stated only when no training is censored. Share of the trainings that converged: Wilson's
+ * interval (1927), as Brown, Cai and DasGupta (2001) advise for few trials. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,15 +25,15 @@
 
 static const double level = 0.95;
 
-/* The time that one training needs: exactly `low`, or longer. */
+/* The time that one training needs. */
 typedef struct range {
     double low;
-    bool known; /* it took exactly `low`; else longer */
+    bool known; /* true: exactly `low`; false: longer than `low` */
 } range;
 
-/* The largest k with P(Bin(n, 1/2) < k) <= (1 - level) / 2; 0 when there is none. The sum is exact;
- * for more trainings than anyone repeats, where its first term underflows, it is the normal
- * approximation. */
+/* The largest k with P(Bin(n, 1/2) < k) <= (1 - level) / 2; 0 when there is none. Up to 1000
+ * trainings the sum is exact. Beyond that its first term would soon underflow, so the normal
+ * approximation takes its place. */
 static size_t lower_rank(size_t n)
 {
     if (n > 1000)
@@ -56,7 +59,7 @@ static double middle(const double *sorted, size_t count)
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0;
 }
 
-/* `low` and `high` hold both ends of every range, sorted. */
+/* `low` holds the sorted lower ends of the ranges, `high` the sorted upper ends. */
 static void fill_median(const double *low, const double *high, size_t count,
                         assay_time_to_threshold *result)
 {
@@ -133,7 +136,7 @@ static assay_interval wilson(size_t successes, size_t trials)
                             .validity = ASSAY_VALID};
 }
 
-/* The range of a training, in seconds or in epochs; false when it was not timed. */
+/* The range of one training, in seconds or in epochs. False when the training was not timed. */
 static bool range_of(const assay_convergence *training, bool seconds, range *result)
 {
     assay_reading given =

@@ -1,6 +1,8 @@
-/* Epochs and batches as spans of a monitor, with running statistics of constant size. The printed
- * duration is that of the span, so that the line and the journal agree. If the journal has no room
- * for the span, the clock times it instead. */
+/* Measures the epochs and batches of a training loop as spans of a monitor, and keeps running
+ * statistics of constant size. A printed line shows the duration of the span, so that it agrees
+ * with the journal. If the journal has no room for the span, the clock times it instead. A call
+ * that comes in the wrong order, such as a second start without an end, is repaired and remembered
+ * as the status ASSAY_E_STATE. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +28,7 @@ typedef struct totals {
 } totals;
 
 struct assay_epoch_monitor {
-    assay_monitor *monitor; /* NULL: disabled */
+    assay_monitor *monitor; /* NULL when disabled */
     bool owns_monitor;
     uint64_t verbose_batches;
     FILE *output;
@@ -99,7 +101,7 @@ static void begin(assay_epoch_monitor *monitor, open_span *span, const char *nam
     span->span = assay_monitor_begin(monitor->monitor, name);
 }
 
-/* Seconds, or NaN when it was not open. */
+/* Ends the span and returns its seconds, or NaN when it was not open. */
 static double end(assay_epoch_monitor *monitor, open_span *span)
 {
     if (!span->open) {

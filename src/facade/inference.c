@@ -1,4 +1,5 @@
-/* The table of an inference benchmark, and the throughput that follows from a timing. */
+/* assay_print_inference_benchmark(): prints the latencies of a timing, and the throughput that
+ * follows from them, as a table. */
 #include "assay/inference.h"
 
 #include "report/cell.h"

@@ -1,5 +1,5 @@
-/* assay_monitor_record(): a snapshot of the journal of a live monitor. The journal is read while
- * its threads go on writing, like that of another process. */
+/* assay_monitor_record(): a snapshot of the journal of a live monitor. It reads the journal as
+ * another process would read it, while the threads of this program go on writing. */
 #include "assay/monitor.h"
 #include "assay/record.h"
 

@@ -1,4 +1,4 @@
-/* The record of a live monitor without its surroundings. */
+/* The record of a live monitor, without the description of where it was made. */
 #ifndef ASSAY_FACADE_MONITOR_SNAPSHOT_H
 #define ASSAY_FACADE_MONITOR_SNAPSHOT_H
 

@@ -1,5 +1,6 @@
-/* Printed summaries and single totals of a live monitor. Each call makes a snapshot and gives it to
- * a report or a sum, so nothing here adds to the cost of spans. */
+/* Printed summaries and single totals of a live monitor. Each call takes a snapshot of the journal
+ * and passes it to a report or a sum. So these calls cost time only when they are made, and spans
+ * cost no more because of them. */
 #include <stdlib.h>
 
 #include "analyze/operations.h"

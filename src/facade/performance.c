@@ -1,5 +1,5 @@
-/* One block, measured and printed in one line: clock and memory are read at its begin and end.
- * There is no monitor and no journal, so nothing is kept. */
+/* Measures one block and prints it in one line: the clock and the memory are read at its begin and
+ * at its end. There is no monitor and no journal, so nothing is kept. */
 #include "assay/performance.h"
 #include "assay/clock.h"
 #include "assay/record.h"

@@ -1,6 +1,6 @@
-/* The phases of one job: one after another, at most one open at a time. A phase that comes again
- * adds to its earlier time. The phases are kept as assay_timers, so that they can be exported and
- * compared like timers. */
+/* Times the phases of one job. Phases follow one another; at most one is open at a time. The time
+ * of a phase that occurs again is added to its earlier time. The phases are kept as assay_timers,
+ * so that they can be exported and compared like timers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ assay_status assay_phase_timer_start_phase(assay_phase_timer *timer, const char 
     if (status != ASSAY_OK)
         return keep(timer, status);
     timer->current = assay__timers_find(timer->phases, phase);
-    if (timer->current == assay_timers_count(timer->phases))
+    if (timer->current == assay_timers_count(timer->phases)) /* new phase: enter it without time */
         status = assay_timers_set_metric(timer->phases, phase, "time",
                                          assay_reading_missing(ASSAY_NOT_MEASURED));
     timer->open = status == ASSAY_OK;

@@ -1,4 +1,4 @@
-/* Resident memory as a reading. */
+/* The resident memory of this process as a reading, in bytes. */
 #ifndef ASSAY_FACADE_RESIDENT_H
 #define ASSAY_FACADE_RESIDENT_H
 

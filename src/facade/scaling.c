@@ -1,11 +1,12 @@
-/* A scaling run: several passes over the sizes in random order. In each pass, each size is made,
+/* assay_scaling_run(): measures a subject at several sizes and fits the growth of its time. It
+ * makes several passes over the sizes, each in random order. In each pass, each size is made,
  * sampled and destroyed.
  *
  * The sizes are not interleaved in one sampling, because then all instances would have to exist at
  * the same time, and the largest one decides whether they fit into memory. There are several
  * passes, because samples of one sampling agree better with each other than with samples of another
- * minute or another allocation. A fit that took their spread for the noise would see structure
- * where there is none. */
+ * minute or another allocation. A fit that took the spread within one sampling for the whole noise
+ * would see structure where there is none. */
 #include "assay/scaling.h"
 
 #include <math.h>
@@ -25,8 +26,8 @@ typedef struct bench {
     const assay_scaling_subject *subject;
     assay_scaling_options options;
     const double *sizes;
-    size_t count, total;  /* sizes; measurements */
-    assay_record **parts; /* [pass * count + index] */
+    size_t count, total;  /* `count` sizes, `total` measurements */
+    assay_record **parts; /* one record a measurement, at [pass * count + index] */
     double *fit_sizes, *fit_seconds;
     size_t *order;
     assay_error *error;
@@ -176,7 +177,7 @@ static assay_status measure(bench *self)
     return status;
 }
 
-/* Append the other measures of those samples, such as processor time. */
+/* Join the other measures of this size, such as processor time, over all passes. */
 static assay_status gather_measures(const bench *self, size_t index, assay_record *record,
                                     assay_record_subject *to)
 {
@@ -189,7 +190,7 @@ static assay_status gather_measures(const bench *self, size_t index, assay_recor
     return assay__record_join_measures(record, parts, count, to);
 }
 
-/* Samples of all passes, in the order they were taken. */
+/* Collect the samples of one size from all passes, in the order in which they were taken. */
 static assay_status gather(const bench *self, size_t index, assay_record *record,
                            assay_record_subject *to)
 {
@@ -240,7 +241,7 @@ static assay_status describe_size(const bench *self, size_t index, assay_scaling
     return status == ASSAY_OK ? assay_record_add_subject(record, &subject) : status;
 }
 
-/* The points of the fit and what it found, so that the record alone can show the growth. */
+/* Enter the points of the fit and its result, so that the record alone can show the growth. */
 static assay_status describe_growth(const bench *self, const assay_growth *growth,
                                     assay_record *record)
 {

@@ -1,6 +1,7 @@
-/* Timers are an array that is searched in order: a program has tens of them, and their order is
- * part of the result. Entries hold their strings, so that one allocation grows everything and a
- * replaced figure leaves nothing behind. */
+/* The entries of timers, and how they are set, found and nested. They are an array that is searched
+ * in order: a program has tens of them, and their order is part of the result. Each entry holds its
+ * strings and metrics itself, so the array is the only allocation and nothing else has to be freed.
+ */
 #include "facade/timers.h"
 
 #include <math.h>
@@ -178,7 +179,8 @@ assay_timer assay_timers_at(const assay_timers *timers, size_t index)
                          .metrics = entry->metrics};
 }
 
-/* An entry that still runs has no time yet; its finished children then stand for it. */
+/* An entry that is still running has no time yet. The total then counts its finished children
+ * instead. */
 static bool has_measured_ancestor(const assay_timers *timers, size_t index)
 {
     for (int32_t i = timers->entries[index].parent; i >= 0; i = timers->entries[i].parent)
@@ -205,7 +207,7 @@ assay_status assay__timers_begin(assay_timers *timers, const char *name, assay__
         return status;
     mark->index = (int32_t)(entry - timers->entries);
     if (!is_inside(timers, timers->open,
-                   mark->index)) { /* recursion keeps its place: a parent is never its own */
+                   mark->index)) { /* recursion: an entry may not be inside itself */
         entry->parent = timers->open;
         timers->open = mark->index;
     }

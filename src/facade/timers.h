@@ -30,19 +30,21 @@ typedef struct assay__timer_mark {
     int32_t enclosing;
 } assay__timer_mark;
 
-/* Find or make the entry and make it the innermost open one. */
+/* Find the entry of this name, or make it, and make it the innermost open one. Fails with
+ * ASSAY_E_LIMIT or ASSAY_E_MEMORY when there is no room for a new entry. */
 ASSAY_MUST_USE assay_status assay__timers_begin(assay_timers *timers, const char *name,
                                                 assay__timer_mark *mark);
 /* Close the entry, and replace all its figures by this time. */
 void assay__timers_end(assay_timers *timers, assay__timer_mark mark, double seconds);
 
-/* Remember a failure, unless there was one before. */
+/* Keep this failure as the status of the timers, unless an earlier one is kept already. */
 void assay__timers_keep_first(assay_timers *timers, assay_status status);
 
-/* The place of an entry, or the count when there is none of that name. */
+/* The index of the entry with this name, or the number of entries when there is none. */
 size_t assay__timers_find(const assay_timers *timers, const char *name);
 
-/* "NAME - Detailed Breakdown:", the largest entry first, with shares. */
+/* Print "NAME - Detailed Breakdown:" and the entries with their shares of the total, the largest
+ * entry first. */
 ASSAY_MUST_USE assay_status assay__timers_print_breakdown(const assay_timers *timers, FILE *stream,
                                                           const char *name);
 

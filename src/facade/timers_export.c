@@ -1,9 +1,10 @@
-/* Timers for other tools: CSV with one row a timer, JSON with everything known about it.
+/* Timers written for other tools: CSV with one row for each timer, JSON with all its figures.
  *
  *     {"timestamp": "2026-11-15T04:11:49Z", "section": "Section 1.1",
  *      "timings": {"MLP": 120, "KAN": {"time": 12.45, "peak_memory_mb": 234.5}}}
  *
- * A flat timer stays a number and a nested one an object, as in the dictionary it comes from. */
+ * A timer that has nothing but a time is written as a number. Any other timer is written as an
+ * object. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -41,7 +42,8 @@ typedef struct timing_export {
     const char *section_name;
 } timing_export;
 
-/* The JSON counts memory in MB of 2^20 bytes (document B of docs/seed-map.md). */
+/* Write one metric. The JSON counts memory in MB of 2^20 bytes (document B of docs/seed-map.md), so
+ * a key that ends in "_bytes" becomes one that ends in "_mb", in place. */
 static void print_metric(assay__json *json, assay_timer_metric *metric)
 {
     static const char bytes[] = "_bytes";

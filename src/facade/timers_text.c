@@ -1,4 +1,4 @@
-/* The printed tables of the timers. Programs parse them, so their columns have fixed widths
+/* Prints the tables of the timers. Programs parse these tables, so their columns have fixed widths
  * (document B of docs/seed-map.md). */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { WIDE = 60, NARROW = 40 };
 
-/* The reading of a metric, if the timer has it. */
+/* The reading of the metric `key`, or NULL if the timer does not have it. */
 static const assay_reading *metric_of(const assay_timer *timer, const char *key)
 {
     for (size_t i = 0; i < timer->metric_count; i++)
@@ -92,7 +92,8 @@ assay_status assay_print_timing_summary(const assay_timers *timers, FILE *stream
     return assay__table_print(&table, stream);
 }
 
-/* Descending; what has no ratio comes last; equals stay in order. */
+/* The fastest first, entries without a ratio last. Entries with the same ratio stay in their order.
+ */
 static int by_speed(const void *left, const void *right)
 {
     const assay_speedup *a = *(const assay_speedup *const *)left;

@@ -1,7 +1,8 @@
-/* Timers that measure: time always, memory or GPU memory when asked.
+/* The tracking calls of timers. They measure the time of a function or block, and its memory or GPU
+ * memory if the caller asks for it.
  *
- * Order matters: the clock is read last at the start and first at the end, so that bookkeeping and
- * printing are outside the measured time. */
+ * The order of the steps matters: the clock is read last at the start and first at the end, so that
+ * bookkeeping and printing are outside the measured time. */
 #include <string.h>
 
 #include "assay/clock.h"
@@ -75,8 +76,9 @@ typedef struct memory_figures {
     assay_reading peak_bytes, current_bytes;
 } memory_figures;
 
-/* The kernel's peak covers the call only if it rose in it; else the ends of the call bound it from
- * below. */
+/* The kernel keeps one peak for the whole process. If that peak rose during the call, it is the
+ * peak of the call. Otherwise the larger of the values at the begin and the end of the call is a
+ * lower bound of it. */
 static memory_figures resident_figures(const assay__timing *timing)
 {
     assay_reading now = assay__resident_bytes();

@@ -1,5 +1,6 @@
-/* Figures of a training run: convergence from its loss curve, the simple warm-up analysis from its
- * epochs. */
+/* Figures of one training run: its convergence from the loss curve, a simple warm-up analysis that
+ * compares the first epoch with the mean of the others, and its bottlenecks from the times of the
+ * batches. */
 #include "assay/training.h"
 
 #include <math.h>

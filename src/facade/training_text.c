@@ -1,5 +1,5 @@
-/* Print the warm-up, convergence and variance analyses: first the simple figures, then what the
- * statistics say about them. */
+/* Prints the warm-up, convergence and variance analyses: first the simple figures, then the result
+ * of the statistical analysis. */
 #include <math.h>
 
 #include "assay/training.h"
@@ -12,7 +12,7 @@ static double value_or_nan(assay_reading reading)
     return reading.validity == ASSAY_VALID ? reading.value : NAN;
 }
 
-/* The warm-up table up to its last rule. */
+/* Append the warm-up table without its last rule. */
 static void append_warmup(assay__buffer *table, const assay_warmup *warmup, const char *model_name)
 {
     const struct {

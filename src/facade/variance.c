@@ -1,8 +1,8 @@
-/* Batches that stand out, by Tukey's fences. A value beyond 1.5 interquartile ranges outside the
- * quartiles is *out*, a value beyond 3 is *far out*. In normal noise 0.7 % of the values are out
- * and 2 in a million are far out, so a few batches that are out mean little, and one that is far
- * out means something. The ratio of slowest to fastest alone cannot tell one slow batch from noise,
- * because it grows with the number of batches. */
+/* assay_batch_variance_analyze(): finds batches that stand out, by Tukey's fences. A value beyond
+ * 1.5 interquartile ranges outside the quartiles is *out*, a value beyond 3 is *far out*. In normal
+ * noise 0.7 % of the values are out and 2 in a million are far out, so a few batches that are out
+ * mean little, and one that is far out means something. The ratio of slowest to fastest alone
+ * cannot tell one slow batch from noise, because it grows with the number of batches. */
 #include <math.h>
 
 #include "assay/training.h"

@@ -1,7 +1,7 @@
-/* The warm-up is everything before the steady state that assay_stats_find_steady() finds. Its cost
- * is the time it took minus the time that as many steady epochs would take. The time it took is
- * known exactly, so the interval of the cost comes from the interval of the steady mean, with its
- * ends exchanged. */
+/* assay_warmup_detect(): finds the warm-up of a training and its cost. The warm-up is everything
+ * before the steady state that assay_stats_find_steady() finds. Its cost is the time it took minus
+ * the time that as many steady epochs would take. The time it took is known exactly, so the
+ * interval of the cost comes from the interval of the steady mean, with its ends exchanged. */
 #include <math.h>
 
 #include "assay/training.h"

@@ -1,3 +1,4 @@
+/* Finds the entry points of the CUDA driver, if the driver is already loaded into this process. */
 #include "instrument/cuda.h"
 
 #include <dlfcn.h>
@@ -12,7 +13,7 @@ static struct {
     assay__cuda entry;
 } driver = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* All entry points but the optional ones, or none. */
+/* Look up all entry points. False if one that is not optional is missing. */
 static bool find_entries(void *handle, assay__cuda *entry)
 {
     bool whole = true;
@@ -38,7 +39,8 @@ const assay__cuda *assay__cuda_driver(void)
 {
     if (driver.found)
         return &driver.entry;
-    /* Somebody else is looking, or was when this process was forked: nothing is found this time. */
+    /* Another thread is looking for the driver, or was when this process was forked. The lock is
+     * then not available, and this call finds nothing. */
     if (pthread_mutex_trylock(&driver.lock) != 0)
         return NULL;
     if (!driver.found) {

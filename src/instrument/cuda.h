@@ -1,5 +1,6 @@
-/* The CUDA driver that is already part of this process. We never load it: a program without it has
- * no stream to measure, and loading it would cost such a program a second and much memory. */
+/* The CUDA driver, if it is already loaded into this process. assay never loads it here: a program
+ * without the driver has no stream to measure, and loading it would cost such a program a second
+ * and much memory. */
 #ifndef ASSAY_INSTRUMENT_CUDA_H
 #define ASSAY_INSTRUMENT_CUDA_H
 
@@ -24,7 +25,8 @@ enum { ASSAY__CUDA_EVENT_DEFAULT = 0 };
     X(event_query, "cuEventQuery", (void *))                                                       \
     X(event_elapsed, "cuEventElapsedTime", (float *, void *, void *))
 
-/* What a driver may lack: pools came with CUDA 11.3, UUIDs of instances (MIG) with 11.4. */
+/* Entry points that a driver may lack: memory pools came with CUDA 11.3, UUIDs of instances (MIG)
+ * with 11.4. */
 #define ASSAY__CUDA_OPTIONAL_LIST(X)                                                               \
     X(pool_of_device, "cuDeviceGetDefaultMemPool", (void **, int))                                 \
     X(pool_attribute, "cuMemPoolGetAttribute", (void *, int, void *))                              \
@@ -39,12 +41,13 @@ typedef struct assay__cuda {
 } assay__cuda;
 #undef ASSAY__CUDA_FIELD
 
-/* The driver, or NULL if this process has none or one that lacks an entry point (before CUDA 10).
- */
+/* Look for the driver. NULL if this process has no driver, or one that lacks an entry point (before
+ * CUDA 10). */
 const assay__cuda *assay__cuda_driver(void);
 
-/* The same without looking for it: NULL, at the cost of a branch, until assay__cuda_driver() has
- * found it. Looking allocates and takes the dynamic linker's lock, which a span must not. */
+/* The driver if assay__cuda_driver() has already found it, else NULL. This call does not look for
+ * the driver and costs one branch. Looking for it allocates memory and takes the dynamic linker's
+ * lock; a span must do neither. */
 const assay__cuda *assay__cuda_known(void);
 
 #endif

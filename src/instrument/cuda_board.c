@@ -1,3 +1,5 @@
+/* Matches the devices of CUDA with the boards of the management library (NVML), by UUID or, where
+ * that fails, by PCI bus id. */
 #include "instrument/cuda_board.h"
 
 #include <stdio.h>
@@ -9,7 +11,7 @@
 
 enum { MOST_DEVICES = 64, UUID_BYTES = 16, TEXT_BYTES = 96 };
 
-/* Of each of CUDA's devices: 0 if it was not found yet, else its board + 1. */
+/* The board of each of CUDA's devices, plus 1; 0 if it was not found yet. */
 static _Atomic int known[MOST_DEVICES];
 
 static void write_uuid(const unsigned char bytes[UUID_BYTES], const char *kind, char *text)
@@ -20,7 +22,7 @@ static void write_uuid(const unsigned char bytes[UUID_BYTES], const char *kind, 
                          i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
-/* The board that says this UUID; -1: none does. */
+/* The number of the board with this UUID; -1 if there is none. */
 static int board_named(const assay__nvml *nvml, const char *uuid)
 {
     unsigned count = 0;
@@ -45,7 +47,7 @@ static int board_of_handle(const assay__nvml *nvml, assay__nvml_device device)
     return board_named(nvml, text);
 }
 
-/* The board that an instance is a part of. */
+/* The number of the board that an instance (MIG) is a part of; -1 if it is not known. */
 static int board_of_instance(const assay__nvml *nvml, const char *uuid)
 {
     assay__nvml_device instance, device;

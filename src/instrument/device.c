@@ -1,3 +1,5 @@
+/* NVIDIA GPUs: how many there are, what they are, and their state, read through the driver's
+ * library NVML (nvml.h). */
 #include "assay/device.h"
 
 #include <stdio.h>
@@ -10,8 +12,9 @@
 #include "instrument/device_limit.h"
 #include "instrument/nvml.h"
 
-/* Reasons as nvml.h of the driver numbers them. Idling and clocks that somebody asked for do not
- * slow a device down beyond what its user wants. */
+/* Throttle reasons, numbered as in the driver's nvml.h. Two further reasons, an idle device and
+ * clocks that the user has set, are left out here: they do not slow a device down beyond what its
+ * user wants. */
 enum {
     SOFTWARE_POWER_CAP = 0x4,
     HARDWARE_SLOWDOWN = 0x8,
@@ -21,7 +24,7 @@ enum {
     POWER_BRAKE = 0x80
 };
 
-/* More processes than this on one board are not looked through. */
+/* If a board has more processes than this, the memory of this process is not looked up. */
 enum { MOST_PROCESSES = 4096 };
 
 static assay_status fail_device(assay_error *error, size_t index, int status)
@@ -99,9 +102,10 @@ static assay_reading figure(int answer, double value)
                                     : assay_reading_missing(assay__nvml_validity(answer));
 }
 
-/* The driver lists processes by the ids of the first process-id namespace. A process in a container
- * with ids of its own is therefore not found in the list, or it finds somebody else's entry; only a
- * process in the first namespace may look. */
+/* Whether the process id of this process is the one that the driver knows. The driver lists
+ * processes by their ids in the initial process-id namespace. A process in a container with ids of
+ * its own would not find itself in the list, or would find the entry of another process. So only a
+ * process in the initial namespace may look itself up. */
 static bool sees_own_id(void)
 {
     char target[64] = {0};
@@ -158,7 +162,8 @@ static unsigned throttle_of(unsigned long long reasons)
         throttle |= ASSAY_THROTTLE_THERMAL;
     if ((reasons & (POWER_BRAKE | SYNC_BOOST)) != 0)
         throttle |= ASSAY_THROTTLE_EXTERNAL;
-    /* The general mark of a slowdown by hardware stands beside its particular reason. */
+    /* The general flag of a hardware slowdown may be set together with its specific reason. It
+     * counts only if there is no specific reason. */
     if ((reasons & HARDWARE_SLOWDOWN) != 0 && throttle == 0)
         throttle |= ASSAY_THROTTLE_EXTERNAL;
     return throttle;

@@ -1,10 +1,11 @@
-/* The most that a device may draw. */
+/* The highest power that a GPU may draw. */
 #ifndef ASSAY_INSTRUMENT_DEVICE_LIMIT_H
 #define ASSAY_INSTRUMENT_DEVICE_LIMIT_H
 
 #include <stddef.h>
 
-/* Watts; 0 if the driver does not say. Short peaks may be higher. */
+/* The enforced power limit of the device `index` in watts; 0 if the driver does not give it. Short
+ * peaks may be higher. */
 double assay__device_limit_watts(size_t index);
 
 #endif

@@ -1,9 +1,10 @@
 /* Which commit is checked out, read from .git without running git.
  *
- * HEAD names a commit, or a branch whose commit stands in a file of that name or in packed-refs. In
- * a linked work tree or a submodule .git is a file that names the real directory, and branches live
- * in the `commondir` of that one (gitrepository-layout(5)). Reads are bounded; anything unexpected
- * makes the fact missing. Repositories with the reftable backend are not understood. */
+ * HEAD names a commit or a branch. The commit of a branch is in a file of that name or in
+ * packed-refs. In a linked work tree or a submodule, .git is a file that names the real directory,
+ * and the branches are in the `commondir` of that directory (gitrepository-layout(5)). Reads are
+ * bounded. If anything is not as expected, the fact is missing. Repositories with the reftable
+ * backend are not supported. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -29,8 +30,8 @@ typedef struct repository {
     char common[PATH_MAX];    /* holds the refs; the same unless linked */
 } repository;
 
-/* "directory/name" into `path` of PATH_MAX bytes; false if too long. An absolute name stands
- * alone. */
+/* Write "directory/name" into `path` of PATH_MAX bytes, or only the name if it is absolute. False
+ * if the result is too long. */
 static bool join(char *path, const char *directory, const char *name)
 {
     int length = name[0] == '/' ? snprintf(path, PATH_MAX, "%s", name)
@@ -38,7 +39,7 @@ static bool join(char *path, const char *directory, const char *name)
     return length > 0 && length < PATH_MAX;
 }
 
-/* The first line of directory/name, without what surrounds it. */
+/* Read the first line of the file directory/name. False if there is none. */
 static bool read_line(const char *directory, const char *name, char *line, size_t capacity)
 {
     char path[PATH_MAX];
@@ -89,7 +90,7 @@ static bool find_repository(const char *directory, repository *found)
     }
 }
 
-/* A commit id in hexadecimal, 40 or 64 digits and then the end of the word. */
+/* Copy a commit id: 40 or 64 hexadecimal digits, followed by the end of the word. */
 static bool copy_commit(const char *text, char commit[COMMIT_BYTES])
 {
     size_t length = 0;
@@ -125,7 +126,7 @@ static bool find_packed(const char *common, const char *name, char commit[COMMIT
     return found;
 }
 
-/* A name that git itself would accept below refs/, so that it cannot lead out of the repository. */
+/* Whether a name is below refs/ and, as git itself requires, cannot lead out of the repository. */
 static bool is_safe_ref(const char *name)
 {
     return strncmp(name, "refs/", 5) == 0 && strstr(name, "..") == NULL;

@@ -1,6 +1,7 @@
-/* An allocator knows how much is allocated and what the peak was; the driver's own allocator is the
- * memory pool of a device. For memory allocated without the pool (cudaMalloc) the driver knows only
- * a total, which includes the context itself, and only where it can tell processes apart. */
+/* GPU memory of this process. The driver's own allocator, the memory pool of a device, knows how
+ * much is allocated and what the peak was. For memory that is allocated without the pool
+ * (cudaMalloc) the driver knows only a total. That total includes the context itself, and it is
+ * available only where the driver can tell processes apart. */
 #include "instrument/gpu_memory.h"
 
 #include <stddef.h>

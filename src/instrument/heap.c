@@ -1,8 +1,8 @@
-/* Talking to the interposer, when it is in this process.
+/* Heap figures of this process, read from the heap interposer if it is loaded.
  *
- * It is found by name at run time: libassay has no link dependency on it, and a weak reference
- * would be bound to zero in executables linked without it, so that preloading could not fill it
- * in. */
+ * The interposer is found by name at run time. libassay does not link against it. A weak reference
+ * would not do either: in an executable linked without the interposer it would be bound to zero,
+ * and preloading could not change that. */
 #include "instrument/heap.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,9 @@ static assay__heap_slot *no_slot(void)
     return NULL;
 }
 
-/* The interposer cannot arrive later: symbols are interposed at program start or never. */
+/* The function of the interposer that returns the slot of a thread, or no_slot(). The answer is
+ * kept, because the interposer cannot be loaded later: symbols are interposed at program start or
+ * never. */
 static assay__heap_slot_function *slot_function(void)
 {
     static _Atomic(assay__heap_slot_function *) cached;

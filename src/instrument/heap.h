@@ -7,7 +7,7 @@
 
 struct assay__heap_slot;
 
-/* What a span remembers of its begin; lives where the span lives. */
+/* The heap at the begin of a span. The caller stores it together with the span. */
 typedef struct assay__heap_mark {
     struct assay__heap_slot *slot; /* NULL: no interposer, or no slot for this thread */
     int64_t level_bytes;
@@ -21,12 +21,13 @@ typedef struct assay__heap_span {
     uint64_t allocations, frees;
 } assay__heap_span;
 
-/* A few nanoseconds, no system call, no allocation once the thread has allocated before. Marks nest
- * per thread and end innermost first, on the thread that began them; a mark that is never ended
- * hides from its enclosing span the peak that this one reached before it. */
+/* Begin to measure a span. Takes a few nanoseconds, without a system call, and without an
+ * allocation once the thread has allocated before. Marks nest per thread, and the innermost one
+ * ends first, on the thread that began it. If a mark is never ended, its enclosing span loses the
+ * peak that it had reached before that mark. */
 void assay__heap_span_begin(assay__heap_mark *mark);
 
-/* False, and `span` untouched, when there is nothing to measure with. */
+/* End a span. Returns false and leaves `span` unchanged if there is no interposer or no slot. */
 bool assay__heap_span_end(const assay__heap_mark *mark, assay__heap_span *span);
 
 #endif

@@ -1,9 +1,10 @@
-/* All programs of a directory of heap files, and those that were announced there and left none.
+/* Reads all heap files of a directory, and finds the programs that were announced there but left no
+ * file.
  *
- * The files and the list of announcements (docs/heap-file.md) are read as they are found and then
- * put in the order of processes and time. An announcement is answered by a file of the same process
- * that begins after it and before the next one of that process; process ids come again, times do
- * not. */
+ * The files and the list of announcements (docs/heap-file.md) are read in the order in which they
+ * are found, and then sorted by process and time. A file answers an announcement if it belongs to
+ * the same process and begins after this announcement and before the next one of that process. The
+ * times are needed because process ids are reused. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ typedef struct program {
     int64_t started_ns, ended_ns; /* CLOCK_BOOTTIME */
     uint64_t start_ticks;
     uint32_t state;
-    bool forked; /* it goes on with its parent's program, which nobody announced */
+    bool forked; /* it continues its parent's program, so it was not announced */
     const char *unseen;
     assay_heap_figures figures;
     char name[ASSAY__HEAP_NAME_BYTES];
@@ -41,7 +42,7 @@ typedef struct listing {
     size_t count, capacity;
     assay__heap_program *announced;
     size_t announced_count, announced_capacity;
-    assay_error first; /* what was wrong with the first file that is of no use */
+    assay_error first; /* the problem of the first file that cannot be used */
 } listing;
 
 /* ---- Reading ----------------------------------------------------------------------------------*/
@@ -70,7 +71,7 @@ static program *add_program(listing *l)
     return added;
 }
 
-/* Why a file that is there holds no figures. */
+/* Why a file that exists gives no figures. */
 static const char *reason_of(assay_status status)
 {
     switch (status) {
@@ -116,7 +117,7 @@ static assay_status add_file(listing *l, const char *directory, const char *name
     return ASSAY_OK;
 }
 
-/* The list of announcements; there is none if no program started another. */
+/* Read the list of announcements. The list does not exist if no program started another one. */
 static assay_status read_announced(listing *l, const char *directory)
 {
     char path[PATH_MAX];
@@ -144,7 +145,7 @@ static assay_status read_announced(listing *l, const char *directory)
     return status;
 }
 
-/* ---- Who is missing ---------------------------------------------------------------------------*/
+/* ---- Missing programs -------------------------------------------------------------------------*/
 
 static int compare(int64_t a, int64_t b)
 {
@@ -172,7 +173,8 @@ static int by_time(const void *left, const void *right)
     return order != 0 ? order : compare(a->process_id, b->process_id);
 }
 
-/* Does one of the `count` first programs, which are in order, answer the announcement? */
+/* Whether one of the first `count` programs answers the announcement. They are sorted by process
+ * and time. */
 static bool is_answered(const listing *l, size_t count, const assay__heap_program *one,
                         int64_t until_ns)
 {
@@ -205,7 +207,7 @@ static void describe_missing(program *missing, const assay__heap_program *one)
                           : "it is statically linked or set-user-id";
 }
 
-/* `announced` is in order. */
+/* Add the programs whose announcement has no answer. `announced` is sorted. */
 static assay_status add_missing(listing *l)
 {
     size_t there = l->count;
@@ -224,8 +226,8 @@ static assay_status add_missing(listing *l)
     return ASSAY_OK;
 }
 
-/* A program that its process replaced by another one without an announcement (by a raw system
- * call). */
+/* Find programs that their process replaced by another one without an announcement (by a raw system
+ * call), and mark them as replaced. */
 static void find_replaced(listing *l)
 {
     for (size_t i = 0; i + 1 < l->count; i++) {
@@ -276,8 +278,8 @@ static assay_status listing_read(listing *l, const char *directory, assay_error 
 
 /* ---- The calls --------------------------------------------------------------------------------*/
 
-/* The bytes that a program never freed, as a lower bound: inherited memory is the parent's to free,
- * but the program may have freed some of it. */
+/* A lower bound of the bytes that a program never freed. Inherited memory is not counted, because
+ * the parent frees it; but the program may have freed some of it as well. */
 static int64_t left_behind(const program *p)
 {
     int64_t left =
@@ -359,7 +361,7 @@ assay_status assay_heap_directory_visit(const char *directory, assay_heap_visito
     return status;
 }
 
-/* The name of the last file that the process has, by asking for one after another. */
+/* Find the path of the last file of a process, by trying one generation after the other. */
 static bool last_file_of(const char *directory, int64_t process, char path[PATH_MAX])
 {
     char next[PATH_MAX];

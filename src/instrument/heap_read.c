@@ -1,8 +1,9 @@
-/* Figures from a region: of this process, or of a file left by a living or dead one.
+/* Computes heap figures from a region: the region of this process, or the file of another process
+ * that still runs or has ended.
  *
- * A file is copied before it is looked at: its process may still be writing, and what was checked
- * must not change afterwards. Nothing read from it is used as an index, a size or a pointer except
- * slots_used, which is checked. */
+ * A file is copied before it is checked, because its process may still be writing and a checked
+ * value must not change afterwards. Nothing that is read from a file is used as an index, a size or
+ * a pointer, except slots_used, which is checked. */
 #include "instrument/heap_read.h"
 
 #include <errno.h>
@@ -29,7 +30,8 @@ static void add_slot(totals *sum, const assay__heap_slot *slot)
     sum->frees += LOAD(slot->frees);
 }
 
-/* The level of the process when this thread was at its highest since it last published. */
+/* The level of the process at the time when this thread reached its highest level since it last
+ * published. */
 static int64_t slot_peak(const assay__heap_header *header, const assay__heap_slot *slot)
 {
     int64_t high = LOAD(slot->high_bytes), earlier = LOAD(slot->peak_high_bytes);

@@ -1,21 +1,22 @@
-/* The memory in which the interposer counts: its own, or mapped onto a file.
+/* The memory region in which the heap interposer counts. It is private memory, or it is mapped onto
+ * a file.
  *
- * This is the contract between libassay_heap.so (which writes it), libassay (which reads it in the
- * same process and moves a thread's watermarks for spans) and readers of its file;
+ * The region is the contract between libassay_heap.so (which writes it), libassay (which reads it
+ * in the same process, and moves the watermarks of a thread for spans) and readers of the file.
  * docs/heap-file.md describes the bytes. The layout is fixed for ASSAY__HEAP_VERSION.
  *
- * One header, then slots of 128 bytes. A slot belongs to one thread at a time and only that thread
- * writes it, with plain stores of aligned words (atomic types would forbid the compiler to add to
- * memory in one instruction); everybody else reads with ASSAY__HEAP_LOAD. A later thread that takes
- * it over counts on from what it finds, so nothing need be merged when a thread ends, and totals
- * are always the sum over all slots. Threads without a slot (more than ASSAY__HEAP_SLOTS at once,
- * or freeing after their thread-locals are gone) count in the header's shared slot with atomic
- * additions.
+ * The region has one header and then slots of 128 bytes. A slot belongs to one thread at a time,
+ * and only that thread writes it, with plain stores of aligned words. (Atomic types would keep the
+ * compiler from adding to memory in one instruction.) All other code reads with ASSAY__HEAP_LOAD. A
+ * thread that takes over the slot of an ended thread continues its counts. So nothing has to be
+ * merged when a thread ends, and totals are always the sum over all slots. Some threads have no
+ * slot: those beyond ASSAY__HEAP_SLOTS at once, and those that free after their thread-local data
+ * are gone. They count in the header's shared slot with atomic additions.
  *
- * The process-wide level is `published_bytes` in the header. A thread adds what it gained or lost
- * since its last publication once that exceeds ASSAY__HEAP_DRIFT, and then also raises the peak by
- * its own highest level in between: so the peak is exact with one thread, and within
- * ASSAY__HEAP_DRIFT for each thread with several. */
+ * The level of the whole process is `published_bytes` in the header. A thread publishes when its
+ * level has changed by more than ASSAY__HEAP_DRIFT since its last publication: it adds the change,
+ * and it raises the peak by its own highest level in between. So the peak is exact with one thread.
+ * With several threads it is exact to ASSAY__HEAP_DRIFT for each thread. */
 #ifndef ASSAY_INSTRUMENT_HEAP_REGION_H
 #define ASSAY_INSTRUMENT_HEAP_REGION_H
 
@@ -30,14 +31,15 @@ enum {
     ASSAY__HEAP_SLOTS = 256,
     ASSAY__HEAP_DRIFT = 64 * 1024,
     ASSAY__HEAP_NAME_BYTES = 64,
-    /* One page, and more: a slot at the very start of a page has the low address bits of glibc's
-     * per-thread cache, which also lies there, and processors then take loads from one for
-     * dependent on stores to the other (4K aliasing: 10 % on a tight malloc/free loop). */
+    /* One page and a bit more. A slot at the very start of a page would have the same low address
+     * bits as glibc's per-thread cache. Processors would then treat loads from the one as dependent
+     * on stores to the other (4K aliasing), which costs 10 % in a tight malloc/free loop. */
     ASSAY__HEAP_HEADER_BYTES = 4096 + 1536,
-    /* Room in a new file, two pages; the next thread makes room for all. */
+    /* The slots for which a new file has room, in two pages. The thread that needs one more extends
+     * the file to all slots. */
     ASSAY__HEAP_FIRST_SLOTS = (2 * 4096 - ASSAY__HEAP_HEADER_BYTES) / 128,
-/* The largest page that a kernel of this architecture may have: the file is mapped in the place of
- * the region, in whole pages, and nothing else may stand in them. */
+/* The largest page size that a kernel of this architecture may have. The file is mapped over the
+ * region in whole pages, so nothing else may be in these pages. */
 #if defined(__x86_64__)
     ASSAY__HEAP_PAGE_BYTES = 4096
 #else
@@ -49,26 +51,26 @@ enum {
 enum {
     ASSAY__HEAP_RUNNING = 1,
     ASSAY__HEAP_ENDED = 2,   /* the process ran its exit handlers */
-    ASSAY__HEAP_REPLACED = 3 /* it called exec: the kernel took back what was live */
+    ASSAY__HEAP_REPLACED = 3 /* it called exec, so the kernel freed what was live */
 };
 
 /* assay__heap_header.allocator */
 enum {
-    ASSAY__HEAP_GLIBC = 1,   /* glibc's, block sizes read from the chunk header */
-    ASSAY__HEAP_OTHER = 2,   /* another one behind the interposer, asked for its sizes */
+    ASSAY__HEAP_GLIBC = 1,   /* glibc's; block sizes are read from the chunk header */
+    ASSAY__HEAP_OTHER = 2,   /* another one behind the interposer; it is asked for block sizes */
     ASSAY__HEAP_BYPASSED = 3 /* the program's calls do not reach the interposer */
 };
 
-/* Live bytes of the slot are allocated - freed: negative when its threads freed what others made.
- * All levels below are in that measure. */
+/* The level of a slot is allocated_bytes - freed_bytes. It is negative if the threads of the slot
+ * freed blocks of other threads. */
 typedef struct assay__heap_slot {
     alignas(128) int64_t allocated_bytes;
     int64_t freed_bytes;
     uint64_t allocations;
     uint64_t frees;
     int64_t high_bytes;      /* highest level since the last publication or span begin */
-    int64_t span_high_bytes; /* highest before that, within the innermost open span */
-    int64_t peak_high_bytes; /* highest before that, since the last publication */
+    int64_t span_high_bytes; /* highest level before that, within the innermost open span */
+    int64_t peak_high_bytes; /* highest level before that, since the last publication */
     int64_t published_bytes; /* the level at the last publication */
     uint32_t owner;          /* thread id, 0 when free */
 } assay__heap_slot;
@@ -85,7 +87,8 @@ typedef struct assay__heap_header {
     uint32_t slots_used; /* slots 0 … slots_used - 1 were ever taken */
     int64_t process_id;
     int64_t parent_id; /* the process that forked this one, 0 if the program was started */
-    /* Totals at that fork, to be subtracted: slots count on, so that open spans stay right. */
+    /* Totals at that fork, which readers subtract. The slots continue their counts after a fork, so
+     * that the figures of open spans stay right. */
     int64_t inherited_allocated_bytes, inherited_freed_bytes;
     uint64_t inherited_allocations, inherited_frees;
     uint64_t start_ticks; /* of the process: field 22 of /proc/PID/stat, 0 if it is not known */
@@ -105,7 +108,7 @@ typedef struct assay__heap_region {
     assay__heap_slot slots[ASSAY__HEAP_SLOTS];
 } assay__heap_region;
 
-/* What a file holds: the region without the padding of its last page. */
+/* Length of a file: the region without the padding of its last page. */
 enum {
     ASSAY__HEAP_FILE_BYTES =
         ASSAY__HEAP_HEADER_BYTES + ASSAY__HEAP_SLOTS * (int)sizeof(assay__heap_slot)
@@ -116,20 +119,21 @@ _Static_assert(sizeof(assay__heap_header) <= ASSAY__HEAP_HEADER_BYTES, "the head
 _Static_assert(offsetof(assay__heap_region, slots) == ASSAY__HEAP_HEADER_BYTES,
                "nothing between header and slots");
 
-/* A program that a process was about to start, one after another in the file DIR/programs. What was
- * announced and left no heap file is missing in the figures. */
+/* An announcement of a program that a process is about to start. The file DIR/programs contains one
+ * after the other. Programs that were announced and left no heap file are missing in the
+ * figures. */
 #define ASSAY__HEAP_PROGRAMS "programs"
 
 enum {
     ASSAY__HEAP_UNPRELOADED = 1, /* its environment does not bring the interposer */
-    ASSAY__HEAP_CANCELLED = 2    /* it could not be started: the last announcement is void */
+    ASSAY__HEAP_CANCELLED = 2    /* it could not be started: ignore the announcement before */
 };
 
 typedef struct assay__heap_program {
     int64_t announced_ns; /* CLOCK_BOOTTIME, before it could begin */
     int64_t process_id;   /* in which it runs */
     uint32_t flags;
-    char path[236]; /* as it was given, its end if it is longer, terminated */
+    char path[236]; /* as it was given, or the end of a longer one; terminated */
 } assay__heap_program;
 
 _Static_assert(sizeof(assay__heap_program) == 256, "programs have a fixed size");
@@ -138,9 +142,10 @@ _Static_assert(sizeof(assay__heap_program) == 256, "programs have a fixed size")
 #define ASSAY__HEAP_REGION_SYMBOL "assay_heap_region_2"
 #define ASSAY__HEAP_SLOT_SYMBOL   "assay_heap_slot_2"
 
-/* Region of this process; never NULL, never moves. */
+/* Returns the region of this process. It is never NULL and never moves. */
 typedef assay__heap_region *assay__heap_region_function(void);
-/* The calling thread's slot, taken if need be; NULL if it has none. */
+/* Returns the slot of the calling thread. Takes a free slot if the thread has none yet; NULL if no
+ * slot is free. */
 typedef assay__heap_slot *assay__heap_slot_function(void);
 
 #define ASSAY__HEAP_LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)

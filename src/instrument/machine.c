@@ -1,8 +1,8 @@
-/* The machine and the build, described by facts.
+/* Describes the machine and the build by facts.
  *
- * A table of keys and the functions that find their values: a value, or why there is none. The
- * facts include what can explain the spread of a figure: governor, turbo, SMT, virtualization,
- * cgroup limits, huge pages, load. */
+ * A table has the keys and the functions that find their values. Such a function gives a value, or
+ * the reason why there is none. The facts include everything that can explain the spread of a
+ * figure: governor, turbo, SMT, virtualization, cgroup limits, huge pages, load. */
 #include <ctype.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -23,7 +23,8 @@
 
 enum { VALUE_BYTES = ASSAY__FACT_BYTES };
 
-/* Finds one fact. ASSAY_VALID: `value` holds it, in at most VALUE_BYTES. */
+/* Finds one fact and writes it into `value`, which has VALUE_BYTES. Returns ASSAY_VALID, or why the
+ * fact is missing. */
 typedef assay_validity fact_finder(char *value);
 
 typedef struct fact_row {
@@ -85,8 +86,8 @@ static assay_validity find_hostname(char *value)
     return ASSAY_VALID;
 }
 
-/* AArch64 kernels give two numbers of the register MIDR_EL1 instead of a name. The names are those
- * of the kernel's arch/arm64/include/asm/cputype.h: servers and common boards. */
+/* AArch64 kernels give two numbers of the register MIDR_EL1 instead of a name. The names here are
+ * taken from the kernel's arch/arm64/include/asm/cputype.h, for servers and common boards. */
 static bool arm_core_name(const char *text, char *value)
 {
     static const struct {
@@ -135,7 +136,7 @@ static assay_validity find_cores(char *value)
     return cores > 0 ? found(value, "%ld", cores) : ASSAY_UNSUPPORTED;
 }
 
-/* Processors the scheduler may put us on; 0 if it will not say. */
+/* The number of processors on which the scheduler may run this process; 0 if it is not known. */
 static int affinity_cores(void)
 {
     for (int size = 1024; size <= 1024 * 1024; size *= 4) {
@@ -153,8 +154,7 @@ static int affinity_cores(void)
     return 0;
 }
 
-/* This process's directory below the mount point of the unified cgroup hierarchy; false if it has
- * none. */
+/* Find the directory of this process in the unified cgroup hierarchy; false if it has none. */
 static bool cgroup_directory(char *directory, size_t capacity)
 {
     char text[4096];
@@ -169,7 +169,8 @@ static bool cgroup_directory(char *directory, size_t capacity)
     return length > 0 && (size_t)length < capacity;
 }
 
-/* Processors' worth of time that the cgroups from ours upward allow; 0: no limit. */
+/* The number of processors whose time the cgroup of this process and its parents allow; 0: there is
+ * no limit. */
 static double quota_cores(void)
 {
     char directory[PATH_MAX], path[PATH_MAX + 16], text[128];
@@ -238,7 +239,8 @@ static assay_validity find_os(char *value)
     return found(value, "%.*s", (int)length, line);
 }
 
-/* x86 processors show the hypervisor that runs them as a flag, and the firmware names it. */
+/* x86 processors have a flag that says whether they run under a hypervisor. The firmware names the
+ * hypervisor. */
 static assay_validity find_virtualization(char *value)
 {
     char text[8192], flags[VALUE_BYTES * 8];
@@ -302,7 +304,7 @@ static assay_validity find_smt(char *value)
     return validity;
 }
 
-/* Counts what a list such as "0-3,8" names. */
+/* Counts the nodes in a list such as "0-3,8". */
 static assay_validity find_numa_nodes(char *value)
 {
     char text[VALUE_BYTES];
@@ -320,7 +322,7 @@ static assay_validity find_numa_nodes(char *value)
     return nodes > 0 ? found(value, "%ld", nodes) : ASSAY_UNSUPPORTED;
 }
 
-/* The chosen one stands in brackets: "always [madvise] never". */
+/* The current setting is in brackets: "always [madvise] never". */
 static assay_validity find_hugepages(char *value)
 {
     char text[VALUE_BYTES];
@@ -333,7 +335,7 @@ static assay_validity find_hugepages(char *value)
     return found(value, "%.*s", (int)strcspn(open + 1, "]"), open + 1);
 }
 
-/* The widest vectors that the processor computes with. */
+/* The widest vector instructions of the processor. */
 static assay_validity find_vector(char *value)
 {
 #if defined(__x86_64__)
@@ -352,7 +354,7 @@ static assay_validity find_vector(char *value)
 #endif
 }
 
-/* The instructions that the models are computed with. */
+/* The level of vector instructions that the models use. */
 static assay_validity find_level(char *value)
 {
     const char *refused;

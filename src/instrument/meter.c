@@ -1,10 +1,11 @@
-/* The thread reads, keeps what it read in a ring, and tells its observer.
+/* The meter. Its thread reads all sources once per period, keeps the readings in a ring, and passes
+ * them to its observer.
  *
- * A counter moves in steps: a reading says what had been consumed when the counter last moved, up
- * to one period before. So the energy E until a time t lies between two readings: it is at least
- * what was read at or before t, and at most what was read one period after t or later. The bounds
- * of a window follow from those of its ends, and from the most that a device may draw. Between
- * readings the estimate is linear. */
+ * A counter moves in steps. A reading shows the energy consumed until the counter last moved, which
+ * was up to one period earlier. So the energy E until a time t lies between two readings: it is at
+ * least the reading at or before t, and at most the first reading that is one period or more after
+ * t. The bounds of a window follow from the bounds at its two ends, and from the highest power that
+ * a device may draw. Between readings the estimate is linear. */
 #include "instrument/meter.h"
 
 #include <errno.h>
@@ -24,24 +25,30 @@
 #include "instrument/device_limit.h"
 #include "instrument/rapl.h"
 
-enum { RING = 8192, PROCESSOR = ASSAY__METER_DEVICES };
+enum {
+    RING = 8192, /* readings that are kept */
+    PROCESSOR = ASSAY__METER_DEVICES
+};
 
+/* In seconds. */
 static const double DEFAULT_PERIOD = 0.1, LEAST_PERIOD = 0.01;
 
-/* As measured on an H200; the kernel brings RAPL up to date at each reading, and the processor its
- * counters every millisecond. */
+/* The periods of the counters. The one of GPUs was measured on an H200. The kernel updates RAPL at
+ * each reading, and the processor updates its counters every millisecond. */
 static const double GPU_COUNTER_SECONDS = 0.1, RAPL_COUNTER_SECONDS = 0.001;
 
-/* Limits are kept in the mean over some time; for shorter times a device may draw more. */
+/* A device keeps its power limit in the mean over some time. For a short time it may draw more, by
+ * at most this factor. */
 static const double HEADROOM = 1.5;
 
-/* A counter that has not moved for so long does not keep the others from being taken. */
+/* A window ends when every counter has moved. A counter that has not moved for this long is no
+ * longer waited for. */
 static const uint64_t STUCK_NS = 1000000000u;
 
 struct assay_meter {
-    pthread_mutex_t lock;    /* guards the ring, `ending` */
-    pthread_cond_t read_one; /* a reading was made, or the meter ends */
-    pthread_mutex_t observing;
+    pthread_mutex_t lock;      /* guards the ring and `ending` */
+    pthread_cond_t read_one;   /* a reading was made, or the meter ends */
+    pthread_mutex_t observing; /* guards the observer, and is held while it is called */
     pthread_t thread;
     pid_t process;
     bool ending;
@@ -50,7 +57,7 @@ struct assay_meter {
     char description[512];
     assay__meter_observer observer;
     assay__meter_source sources[ASSAY__METER_SOURCES];
-    double first_joules[ASSAY__METER_SOURCES]; /* what a device's counter said at first */
+    double first_joules[ASSAY__METER_SOURCES]; /* the value of a device's counter at the start */
     size_t device_count;
     bool in_order; /* assay__boards_in_order(), when the meter was made */
     assay_device_state devices[ASSAY__METER_DEVICES];
@@ -84,7 +91,7 @@ static uint64_t oldest(const assay_meter *meter)
     return meter->made > RING ? meter->made - RING : 0;
 }
 
-/* How many readings are not later than `ns`: the number of the first later one. */
+/* The number of the first reading that is later than `ns`. */
 static uint64_t first_after(const assay_meter *meter, uint64_t ns)
 {
     uint64_t low = oldest(meter), high = meter->made;
@@ -111,8 +118,8 @@ static const assay__meter_reading *reading_from(const assay_meter *meter, uint64
     return number(meter, after < meter->made ? after : meter->made - 1);
 }
 
-/* Joules until `ns`, between the readings around it. What a reading says was consumed until half a
- * period of the counter before, in the mean. */
+/* Joules until `ns`, interpolated between the readings around it. On average, a reading shows the
+ * energy until half a period of the counter earlier; so the time is shifted by that. */
 static double interpolated(const assay_meter *meter, size_t source, uint64_t ns)
 {
     ns += (uint64_t)(meter->sources[source].period_seconds * 1e9 / 2);
@@ -174,7 +181,7 @@ unsigned assay__meter_throttle(assay_meter *meter, uint64_t begin_ns, uint64_t e
     unsigned reasons = 0;
     pthread_mutex_lock(&meter->lock);
     if (meter->made > 0) {
-        /* The reading after the end tells of a window that lies between two readings. */
+        /* If the window lies between two readings, the reading after its end covers it. */
         uint64_t last = first_after(meter, end_ns);
         last = last < meter->made ? last : meter->made - 1;
         for (uint64_t i = first_after(meter, begin_ns); i <= last && i < meter->made; i++)
@@ -200,7 +207,8 @@ double assay__meter_least_window(const assay_meter *meter)
 
 /* ---- readings -------------------------------------------------------------------------------- */
 
-/* Joules of a device since the first reading; what was read last if it does not answer. */
+/* Joules of a device since the first reading; `before`, the last known figure, if the device does
+ * not answer. */
 static double device_joules(assay_meter *meter, size_t index, double before)
 {
     assay_reading energy = meter->devices[index].energy_joules;
@@ -209,7 +217,7 @@ static double device_joules(assay_meter *meter, size_t index, double before)
     double joules = energy.value - meter->first_joules[index];
     if (joules >= before)
         return joules;
-    meter->first_joules[index] = energy.value - before; /* the driver was loaded anew */
+    meter->first_joules[index] = energy.value - before; /* the driver was loaded again */
     return before;
 }
 
@@ -298,7 +306,7 @@ static struct timespec time_of(uint64_t ns)
                              .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* Sleep until then; false when the meter ends. */
+/* Sleep until the time `ns`. False if the meter ends. */
 static bool sleep_until(assay_meter *meter, uint64_t ns)
 {
     const struct timespec until = time_of(ns);
@@ -319,7 +327,7 @@ static void *run(void *context)
         keep(meter, &reading);
         tell(meter, &reading);
         next += period;
-        if (next < reading.ns) /* it took too long, or the machine slept */
+        if (next < reading.ns) /* the reading took too long, or the machine slept */
             next = reading.ns + period;
     }
     return NULL;
@@ -371,7 +379,7 @@ static void open_device(assay_meter *meter, size_t index)
              counted || !asked ? "" : reason(state->energy_joules.validity));
 }
 
-/* The status of a meter that found nothing; ASSAY_OK if it found something. */
+/* Open all sources. ASSAY_OK if there is any; otherwise the reason why there is none. */
 static assay_status open_sources(assay_meter *meter, const assay_meter_options *options)
 {
     assay_error error = {0};
@@ -403,7 +411,7 @@ static assay_status open_sources(assay_meter *meter, const assay_meter_options *
     return meter->device_count > 0 || meter->rapl.count > 0 ? ASSAY_OK : status;
 }
 
-/* Signals are for the program's own threads. */
+/* Start the thread with all signals blocked, so that the program's own threads receive them. */
 static int start_thread(assay_meter *meter)
 {
     sigset_t all;
@@ -520,7 +528,7 @@ const char *assay_meter_describe(const assay_meter *meter)
 
 /* ---- energy of a window ---------------------------------------------------------------------- */
 
-/* When a reading tells all about a window. */
+/* The time from which on a reading shows all of the energy of a window. */
 static uint64_t settled_ns(const assay_meter *meter, uint64_t end_ns)
 {
     double longest = 0;
@@ -555,7 +563,7 @@ static void add_to(assay_reading *sum, double value)
     *sum = assay_reading_of((sum->validity == ASSAY_VALID ? sum->value : 0) + value);
 }
 
-/* A sum to which a source that fell silent belongs is not known. */
+/* A sum is not known if one of its sources stopped answering. */
 static void check_sum(assay_reading *sum)
 {
     if (sum->validity == ASSAY_VALID && !isfinite(sum->value))

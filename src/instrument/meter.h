@@ -1,4 +1,4 @@
-/* Inside of a meter: its sources and readings, and who is told about them. */
+/* The internal interface of a meter: its sources, its readings, and its observer. */
 #ifndef ASSAY_INSTRUMENT_METER_H
 #define ASSAY_INSTRUMENT_METER_H
 
@@ -9,32 +9,33 @@
 #include "assay/meter.h"
 
 enum {
-    ASSAY__METER_DEVICES = 8,
+    ASSAY__METER_DEVICES = 8,                       /* the most GPUs that are read */
     ASSAY__METER_SOURCES = ASSAY__METER_DEVICES + 1 /* the processor is the last */
 };
 
 /* Something whose energy is counted. */
 typedef struct assay__meter_source {
-    bool counted;          /* it has a counter that could be read */
-    bool gpu;              /* its index is that of the device */
-    double limit_watts;    /* the most that it may draw; 0: not known */
-    double period_seconds; /* between two moves of its counter */
+    bool counted;          /* it has a counter of energy that could be read */
+    bool gpu;              /* it is a GPU; the index of the source is that of the device */
+    double limit_watts;    /* the highest power that it may draw; 0: not known */
+    double period_seconds; /* between two changes of its counter */
 } assay__meter_source;
 
 typedef struct assay__meter_reading {
     uint64_t ns;
     double joules[ASSAY__METER_SOURCES]; /* since the meter was made */
-    unsigned throttle;                   /* of any device */
-    unsigned silent; /* a bit for each source that did not answer: its joules are older */
+    unsigned throttle;                   /* reasons of all devices together */
+    unsigned silent; /* a bit for each source that did not answer: its joules are the old ones */
 } assay__meter_reading;
 
-/* What an observer is told at each reading, on the meter's thread. */
+/* An observer receives this at each reading, on the meter's thread. */
 typedef struct assay__meter_step {
     const assay_device_state *devices; /* [device_count] */
     size_t device_count;
     bool in_order;                      /* assay__boards_in_order() */
     const assay__meter_source *sources; /* [ASSAY__METER_SOURCES] */
-    /* The window between two readings in which every counter moved; NULL: they have not yet. */
+    /* The window between two readings in which every counter moved. NULL if some counter has not
+     * moved since the last window. */
     const assay__meter_reading *from, *to;
 } assay__meter_step;
 
@@ -44,45 +45,48 @@ typedef struct assay__meter_observer {
     void *context;
 } assay__meter_observer;
 
-/* Tell this observer. ASSAY_E_STATE if another one is told already, and in a forked child. */
+/* Set the observer. ASSAY_E_STATE if there is one already, and in a forked child. */
 ASSAY_MUST_USE assay_status assay__meter_observe(assay_meter *meter,
                                                  const assay__meter_observer *observer);
 
-/* Tell nobody any more, once this returns. Not to be called by an observer. */
+/* Remove the observer. It is not called any more once this returns. An observer must not call
+ * this. */
 void assay__meter_forget(assay_meter *meter);
 
-/* Keep the observer from being told until it is let go, once this returns. Not to be called by an
- * observer. */
+/* Keep the observer from being called, from the return of assay__meter_hold() until
+ * assay__meter_let_go(). An observer must not call these. */
 void assay__meter_hold(assay_meter *meter);
 void assay__meter_let_go(assay_meter *meter);
 
-/* The latest reading that is not later than `ns`, or the earliest that is known. For observers. */
+/* The latest reading that is not later than `ns`, or the earliest one that is kept. Only observers
+ * may call this, because it takes no lock. */
 const assay__meter_reading *assay__meter_reading_at(const assay_meter *meter, uint64_t ns);
 
-/* The energy of one source within a window, from what is known now; false: it was not counted. If
- * the source fell silent within the window, `joules` is NAN and only the bounds are known; `high`
- * is then infinite, unless the most that the source may draw is known. */
+/* The energy of one source within a window, from the readings so far. False if it was not counted.
+ * If the source stopped answering within the window, `joules` is NAN and only the bounds are known.
+ * `high` is then infinite, unless the highest power of the source is known. */
 bool assay__meter_window(assay_meter *meter, size_t source, uint64_t begin_ns, uint64_t end_ns,
                          double *joules, double *low, double *high);
 
-/* The same of all sources together. */
+/* The same for all sources together. */
 bool assay__meter_total(assay_meter *meter, uint64_t begin_ns, uint64_t end_ns, double *joules,
                         double *low, double *high);
 
-/* Is its thread in this process, and not in the parent of a fork? */
+/* Whether the meter's thread is in this process. It is not in a forked child. */
 bool assay__meter_runs(const assay_meter *meter);
 
-/* Do readings tell all that they can about a window which ends at `end_ns`? */
+/* Whether later readings can add nothing about a window that ends at `end_ns`. */
 bool assay__meter_has_settled(assay_meter *meter, uint64_t end_ns);
 
-/* Wait until they do; not for ever. */
+/* Wait until that is so, but for at most ten periods and a second. */
 void assay__meter_settle(assay_meter *meter, uint64_t end_ns);
 
 /* Why a GPU was throttled between two times: a sum of assay_device_throttle. */
 unsigned assay__meter_throttle(assay_meter *meter, uint64_t begin_ns, uint64_t end_ns);
 
-/* A window that is shorter has bounds and no figure: the longest period of a counter that is read,
- * or the period of the readings, if that is longer. 0: no energy is counted. */
+/* The least length of a window, in seconds, for which there is a figure and not only bounds. This
+ * is the longest period of a counter that is read, or the period of the readings if that is longer.
+ * 0 if no energy is counted. */
 double assay__meter_least_window(const assay_meter *meter);
 
 #endif

@@ -1,3 +1,4 @@
+/* Opens NVIDIA's management library once for the process, and finds its entry points. */
 #include "instrument/nvml.h"
 
 #include <dlfcn.h>
@@ -55,7 +56,8 @@ assay_validity assay__nvml_validity(int status)
     }
 }
 
-/* A pointer to an object becomes one to a function: POSIX promises that it can. */
+/* dlsym() returns a pointer to an object. POSIX guarantees that it can be used as a pointer to a
+ * function; memcpy() avoids the cast that C does not allow. */
 static void find_entries(void *handle, assay__nvml *entry)
 {
 #define FIND(field, symbol, arguments)                                                             \

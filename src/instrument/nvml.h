@@ -1,7 +1,8 @@
-/* NVIDIA's management library, opened at run time.
+/* NVIDIA's management library (NVML), opened at run time.
  *
- * Its header is not needed: the few entry points and structures below are its documented ABI, which
- * has not changed since the versions named in their suffixes. A missing entry point is NULL. */
+ * The library's own header is not needed. The entry points and structures below are its documented
+ * ABI, which has not changed since the versions named in their suffixes. A missing entry point is
+ * NULL. */
 #ifndef ASSAY_INSTRUMENT_NVML_H
 #define ASSAY_INSTRUMENT_NVML_H
 
@@ -74,19 +75,19 @@ typedef struct assay__nvml {
 } assay__nvml;
 #undef ASSAY__NVML_FIELD
 
-/* The library, opened and initialised once for the process; it is never closed. A failure is
- * remembered: ASSAY_E_UNSUPPORTED (no library, no driver, no device node, a library that does not
- * match the driver) or ASSAY_E_PERMISSION. */
+/* Open and initialise the library. This happens once for the process, and the library is never
+ * closed. A failure is remembered: ASSAY_E_UNSUPPORTED (no library, no driver, no device node, a
+ * library that does not match the driver) or ASSAY_E_PERMISSION. */
 ASSAY_MUST_USE assay_status assay__nvml_open(assay_error *error, const assay__nvml **nvml);
 
-/* Call an entry point that may be missing. */
+/* Call an entry point that may be missing. The result is then ASSAY__NVML_NO_FUNCTION. */
 #define ASSAY__NVML_CALL(nvml, field, ...)                                                         \
     ((nvml)->field == NULL ? (int)ASSAY__NVML_NO_FUNCTION : (nvml)->field(__VA_ARGS__))
 
-/* Why a figure is missing. */
+/* The validity of a figure, by the status of the call that should have given it. */
 assay_validity assay__nvml_validity(int status);
 
-/* "the driver does not match its library" */
+/* A static text for a status: "the NVIDIA driver is not loaded". */
 const char *assay__nvml_text(int status);
 
 #endif

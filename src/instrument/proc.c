@@ -1,3 +1,4 @@
+/* Reads small files of /proc and /sys, and finds fields in them. */
 #include "instrument/proc.h"
 
 #include <errno.h>

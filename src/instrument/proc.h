@@ -13,11 +13,11 @@
  * and partial reads are continued. No allocation. */
 ASSAY_MUST_USE assay_status assay__proc_read(const char *path, char *text, size_t capacity);
 
-/* The number after "\nname:" (or at the start of the text) in the style of /proc/PID/status; a
- * following " kB" multiplies it by 1024. False if there is no such line or no number in it. */
+/* Find the number behind "name:" at the start of a line, as in /proc/PID/status. A " kB" behind the
+ * number multiplies it by 1024. False if there is no such line, or no number in it. */
 bool assay__proc_field(const char *text, const char *name, uint64_t *value);
 
-/* Why a reading is missing, given how its source failed. */
+/* The validity of a reading, by the status of the call that read its source. */
 assay_validity assay__proc_validity(assay_status status);
 
 #endif

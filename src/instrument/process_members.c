@@ -1,8 +1,8 @@
-/* Who belongs to a process tree.
+/* Finds the processes that belong to a process tree.
  *
- * Members are found through the kernel's lists of children, or, where it keeps none or where the
- * tree has so many threads that asking each costs more, by looking at every process of the machine
- * for a parent in the tree. */
+ * Members are found through the kernel's lists of children, which exist for each thread. If the
+ * kernel keeps no such lists, or if the tree has so many threads that reading all lists costs more,
+ * every process of the machine is checked for a parent in the tree. */
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -12,10 +12,10 @@
 
 enum {
     MEMBERS_MAX = 65536,
-    THREADS_WORTH_ASKING = 64 /* a children file costs about as much as a look at one process */
+    THREADS_WORTH_ASKING = 64 /* one list of children costs about as much as reading one process */
 };
 
-/* Where `process` stands among the members, or would be inserted. */
+/* The position of `process` among the members, or the position at which to insert it. */
 static size_t position_of(const assay_tree_sampler *sampler, pid_t process)
 {
     size_t low = 0, high = sampler->count;
@@ -77,7 +77,8 @@ assay_status assay__tree_add(assay_tree_sampler *sampler, const assay__process_s
     return ASSAY_OK;
 }
 
-/* A candidate belongs to the tree if its parent does, or if it is an orphan handed to us. */
+/* Whether a process belongs to the tree: its parent does, or it is an orphan that the calling
+ * process has adopted and that is not older than the root. */
 static bool belongs(const assay_tree_sampler *sampler, const assay__process_stat *stat)
 {
     if (is_member(sampler, stat->parent))
@@ -86,7 +87,8 @@ static bool belongs(const assay_tree_sampler *sampler, const assay__process_stat
            stat->start_ticks >= sampler->root_start_ticks;
 }
 
-/* assay__process_visitor: take the process in if it belongs to the tree and is not in it yet. */
+/* An assay__process_visitor that adds the process if it belongs to the tree and is not in it
+ * yet. */
 static bool consider(void *context, pid_t process)
 {
     assay_tree_sampler *sampler = context;
@@ -101,7 +103,7 @@ static bool consider(void *context, pid_t process)
     return sampler->failed == ASSAY_OK;
 }
 
-/* Ask the members for their children, and those for theirs. */
+/* Follow the lists of children from the members to their children, grandchildren and so on. */
 static assay_status find_by_children(assay_tree_sampler *sampler)
 {
     sampler->pending_count = 0;
@@ -119,8 +121,8 @@ static assay_status find_by_children(assay_tree_sampler *sampler)
     return status;
 }
 
-/* Look at every process; again while a round found somebody, whose own children may have come
- * before him. */
+/* Check every process of the machine. If a round added a process, its children may have come
+ * earlier in that round; so another round follows. */
 static assay_status find_by_scan(assay_tree_sampler *sampler)
 {
     do {

@@ -1,22 +1,25 @@
-/* Finds out what a process used between the sweep that last saw it and its end.
+/* Finds out how much processor time a process used between the sweep that last saw it and its end.
  *
- * A compiler of a build may live for two sweeps, and the kernel shows times in ticks of 10 ms: what
- * was seen of it is a small part. But when a parent waits for a child, the kernel adds all that the
- * child has used to the parent's account of waited children. So when members are gone, the growth
- * of that account beyond what was known of them belongs to them. If a parent is gone as well, its
- * own parent, the heir, has it all, and they share it in proportion to what was seen of each.
+ * A compiler in a build may live for two sweeps only, and the kernel shows times in ticks of 10 ms.
+ * So the sweeps see a small part of its time. But when a parent waits for a child, the kernel adds
+ * the whole time of the child to the parent's time of waited children. So when members are gone,
+ * that time grows, and the growth beyond what was known of these members is divided among them. If
+ * a parent is gone as well, the time has gone on to the nearest ancestor that is still there, the
+ * heir. All members that are gone and have the same heir share the growth in proportion to what was
+ * seen of each.
  *
- * A child that no sweep saw comes to the account too, and belongs to nobody we know. What is left
- * over where nobody is gone is therefore kept for one sweep only: a child may end between the
- * reading of its parent and its own. */
+ * The time of a child that no sweep saw is added to the parent as well, and belongs to no known
+ * member. So growth that appears while no member is gone is kept for one sweep only. It is kept at
+ * all because a child may end after its parent was read and before it is read itself. */
 #include "instrument/process_tree.h"
 
 enum {
     GENERATIONS_MAX = 64
-}; /* of parents that are gone at once; ids that come again may form a ring */
+}; /* ancestors that are gone at once; reused process ids may form a cycle */
 
-static const double least_seconds = 0.0001; /* the weight of one of which nothing was seen */
+static const double least_seconds = 0.0001; /* the weight of a process of which nothing was seen */
 
+/* The heir is the nearest ancestor that is not gone. */
 static void find_heir(const assay_tree_sampler *sampler, assay__tree_member *one)
 {
     const assay__tree_member *parent = assay__tree_find(sampler, one->stat.parent);
@@ -25,7 +28,7 @@ static void find_heir(const assay_tree_sampler *sampler, assay__tree_member *one
     one->heir = parent != NULL && !parent->gone ? parent->stat.process : 0;
 }
 
-/* What was known of those that are gone, and their weights. */
+/* The known times and the weights of all members that are gone and have the same heir. */
 typedef struct bequest {
     assay__process_times known;
     double weight;
@@ -56,7 +59,7 @@ static double positive(double seconds)
     return seconds > 0 ? seconds : 0;
 }
 
-/* Divide what came to the account of `parent` among those that are gone. */
+/* Divide `came`, the new time of waited children of `parent`, among the members that are gone. */
 static void divide(assay_tree_sampler *sampler, const assay__tree_member *parent,
                    assay__process_times came)
 {

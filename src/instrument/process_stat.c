@@ -1,4 +1,4 @@
-/* One process as /proc shows it. Field numbers are those of proc(5). */
+/* Reads one process from /proc. Field numbers are those of proc(5). */
 #include "instrument/process_stat.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ assay_status assay__process_stat_parse(const char *text, assay__process_stat *st
         START = 22,
         RSS = 24
     };
-    const char *name_end = strrchr(text, ')'); /* the name may contain anything, later fields not */
+    const char *name_end = strrchr(text, ')'); /* the name may contain ')'; later fields do not */
     char state = '\0';
     if (name_end == NULL || sscanf(name_end + 1, " %c", &state) != 1)
         return ASSAY_E_FORMAT;
@@ -114,7 +114,8 @@ void assay__process_io(pid_t process, assay_reading *read_bytes, assay_reading *
         *written_bytes = assay_reading_of((double)bytes);
 }
 
-/* Visit the process ids in an open `children` file, which may be longer than any buffer. */
+/* Visit the process ids in an open `children` file. The file may be longer than the buffer, so it
+ * is read in parts. */
 static bool visit_ids(int descriptor, assay__process_visitor visit, void *context)
 {
     char chunk[4096];

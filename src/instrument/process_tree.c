@@ -1,14 +1,15 @@
-/* A process tree sampled from outside.
+/* Samples a process tree from outside.
  *
- * A sweep first finds new members (process_members.c), then reads every member, then passes the
- * times of parents on to children that ended (process_settle.c). A member stays one until it is
- * gone, also when its parent ended and it belongs to another now. A process is its id and its start
- * time: an id alone may be somebody else's by the next sweep.
+ * A sweep first finds new members (process_members.c), then reads every member, and then gives the
+ * time that parents have on account of their waited children to the children that ended
+ * (process_settle.c). A member stays in the tree until it is gone, even if its parent ended and it
+ * has a new parent. A process is identified by its id and its start time, because its id alone may
+ * belong to another process at the next sweep.
  *
- * cgroups would give an exact peak of the whole tree, but creating one needs rights that a plain
- * user does not have; ptrace or the process connector would see every fork, at the price of
- * stopping the program or of being root; inherited perf events cost 0.3 to 0.8 µs at each context
- * switch. */
+ * There are other methods, and each has a price. cgroups would give an exact peak of the whole
+ * tree, but a plain user may not create one. ptrace would see every fork, but it stops the program.
+ * The process connector would see every fork, but it needs root. Inherited perf events cost 0.3 to
+ * 0.8 µs at each context switch. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 #include "base/struct_size.h"
 #include "instrument/process_tree.h"
 
-enum { ENDED_MAX = 65536 }; /* of those that ended, only so many are remembered one by one */
+enum { ENDED_MAX = 65536 }; /* processes that ended and are remembered individually */
 
 static double value_or_zero(assay_reading reading)
 {
@@ -36,7 +37,8 @@ static void add_to(assay__tree_totals *sum, const assay__tree_member *one, bool 
     }
 }
 
-/* Keep a reading unless the new one is missing: a zombie's figures are not all readable. */
+/* Replace a reading by a new one, unless the new one is missing: some figures of a zombie cannot be
+ * read. */
 static void update(assay_reading *kept, assay_reading seen)
 {
     if (seen.validity == ASSAY_VALID || kept->validity != ASSAY_VALID)
@@ -50,7 +52,7 @@ static void raise_to(assay_reading *highest, assay_reading seen)
         update(highest, seen);
 }
 
-/* Read one member anew; false if it is gone. */
+/* Read one member again; false if it is gone. */
 static bool refresh(assay_tree_sampler *sampler, assay__tree_member *one)
 {
     assay__process_stat stat;
@@ -78,14 +80,14 @@ static bool refresh(assay_tree_sampler *sampler, assay__tree_member *one)
     return true;
 }
 
-/* Is the process a member that is still there? */
+/* Whether the process is a member that is not gone. */
 static bool is_present(const assay_tree_sampler *sampler, pid_t process)
 {
     const assay__tree_member *one = assay__tree_find(sampler, process);
     return one != NULL && !one->gone;
 }
 
-/* One that cannot be remembered is still in the sums. */
+/* Remember a process that ended. If there is no room for it, it is still in the sums. */
 static void remember(assay_tree_sampler *sampler, const assay__tree_member *one)
 {
     if (sampler->ended_count < ENDED_MAX &&
@@ -122,7 +124,7 @@ static void refresh_all(assay_tree_sampler *sampler)
     sampler->count = kept;
     if (sampler->rss_bytes > sampler->tree_peak_rss_bytes)
         sampler->tree_peak_rss_bytes = sampler->rss_bytes;
-    if (sampler->live == 1) /* nobody in the tree to share with */
+    if (sampler->live == 1) /* no other process of the tree shares pages with it */
         raise_to(&sampler->tree_peak_pss_bytes, assay_reading_of((double)sampler->rss_bytes));
 }
 

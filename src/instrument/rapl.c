@@ -1,7 +1,9 @@
-/* Zones of the control type intel-rapl, which is that of AMD's processors too. The type
- * intel-rapl-mmio shows the same counters a second time, and the zone psys contains the packages;
- * both are left out. Since the attack named Platypus (CVE-2020-8694) the kernel lets only root read
- * the counters. */
+/* Reads the processor's energy counters (RAPL) from the kernel's powercap tree.
+ *
+ * The zones of the control type intel-rapl are used; AMD's processors have the same type. The type
+ * intel-rapl-mmio shows the same counters a second time, and the zone psys contains the packages,
+ * so both are left out. Since the attack named Platypus (CVE-2020-8694) the kernel lets only root
+ * read the counters. */
 #include "instrument/rapl.h"
 
 #include <dirent.h>
@@ -49,8 +51,8 @@ static bool read_counter(int file, uint64_t *value)
     return end != text;
 }
 
-/* Packages, and the memory of packages: "intel-rapl:0" named package-0, "intel-rapl:0:1" named
- * dram. */
+/* Whether a zone is a package, or the memory of a package: "intel-rapl:0" has the name package-0,
+ * "intel-rapl:0:1" the name dram. */
 static bool is_wanted(int zone, bool *package)
 {
     char name[32];
@@ -60,7 +62,7 @@ static bool is_wanted(int zone, bool *package)
     return *package || strcmp(name, "dram") == 0;
 }
 
-/* The limit of a package for short times is the higher of its constraints. */
+/* The power limit of a package for short times, in watts: the highest of its constraints. */
 static double limit_of(int zone)
 {
     double most = 0;
@@ -73,7 +75,7 @@ static double limit_of(int zone)
     return most;
 }
 
-/* 0, or why the zone is left out (errno). */
+/* Open one zone. Returns 0, or the errno that says why the zone is left out. */
 static int open_zone(int root, const char *name, assay__rapl *rapl)
 {
     bool package = false;

@@ -1,5 +1,6 @@
-/* The processor's counters of energy, as the kernel's powercap tree shows them: one zone for each
- * package, with its memory as a zone within it where the processor counts that apart. */
+/* The processor's energy counters, as the kernel's powercap tree shows them. There is one zone for
+ * each package. If the processor counts the memory of a package separately, that is a zone within
+ * the zone of the package. */
 #ifndef ASSAY_INSTRUMENT_RAPL_H
 #define ASSAY_INSTRUMENT_RAPL_H
 
@@ -13,23 +14,23 @@ enum { ASSAY__RAPL_ZONES = 16 };
 typedef struct assay__rapl_zone {
     int file;          /* energy_uj */
     uint64_t last_uj;  /* as last read */
-    uint64_t range_uj; /* the counter starts over behind this; 0: not known */
+    uint64_t range_uj; /* the counter wraps around at this value; 0: not known */
 } assay__rapl_zone;
 
 typedef struct assay__rapl {
     assay__rapl_zone zones[ASSAY__RAPL_ZONES];
     size_t count;
     double joules;      /* of all zones together since they were opened */
-    double limit_watts; /* the most that all packages may draw; 0: not known */
+    double limit_watts; /* the highest power that all packages may draw; 0: not known */
 } assay__rapl;
 
-/* Open the zones below `root`; NULL: $ASSAY_POWERCAP, else where the kernel has them.
- * ASSAY_E_UNSUPPORTED: there are none; ASSAY_E_PERMISSION: they may not be read. */
+/* Open the zones below `root`. NULL is $ASSAY_POWERCAP or, if that is not set, the tree of the
+ * kernel. ASSAY_E_UNSUPPORTED if there are no zones; ASSAY_E_PERMISSION if they may not be read. */
 ASSAY_MUST_USE assay_status assay__rapl_open(const char *root, assay_error *error,
                                              assay__rapl *rapl);
 
-/* Bring `joules` up to date. ASSAY_E_IO if a counter cannot be read any more. A counter must be
- * read again before it comes round, which takes a minute under full load on large processors. */
+/* Update `joules`. ASSAY_E_IO if a counter cannot be read any more. Each counter must be read again
+ * before it wraps around, which takes a minute under full load on large processors. */
 ASSAY_MUST_USE assay_status assay__rapl_read(assay__rapl *rapl);
 
 void assay__rapl_close(assay__rapl *rapl);

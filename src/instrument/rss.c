@@ -1,12 +1,12 @@
-/* Resident memory from the kernel.
+/* Resident memory of this process, from the kernel.
  *
- * Now: /proc/self/statm through a descriptor kept open. Opening the file for each reading costs
- * 3.1 µs, reading an open one 0.6 µs. A kept descriptor has two dangers, both checked on each
- * reading (0.3 µs more): after fork it still speaks of the parent, and a host that closes
- * descriptors it did not open may since have reused the number. getrusage is no alternative: it
- * knows the peak only, and that one survives exec.
+ * The present figure comes from /proc/self/statm, through a descriptor that is kept open: opening
+ * the file for each reading costs 3.1 µs, reading an open file 0.6 µs. A kept descriptor has two
+ * dangers, and each reading checks for both (0.3 µs more). After a fork it still shows the parent.
+ * And a program that closes descriptors which it did not open may have reused the number since.
+ * getrusage() is no alternative: it knows the peak only, and its peak survives exec.
  *
- * Peak: VmHWM of /proc/self/status, which starts anew at exec and can be reset. */
+ * The peak is VmHWM of /proc/self/status, which starts again at exec and can be reset. */
 #include "instrument/rss.h"
 
 #include <errno.h>
@@ -22,9 +22,10 @@
 #include "base/struct_size.h"
 #include "instrument/proc.h"
 
-/* The open statm: process id in the upper half, descriptor + 1 in the lower; 0: none. */
+/* The open descriptor of statm. The upper half is the id of the process that opened it, the lower
+ * half the descriptor + 1. 0: there is none. */
 static _Atomic uint64_t statm_holder;
-static _Atomic uint64_t statm_inode;
+static _Atomic uint64_t statm_inode; /* of the file when it was opened */
 
 static uint64_t holder_of(pid_t process, int descriptor)
 {
@@ -36,7 +37,7 @@ static int descriptor_of(uint64_t holder)
     return (int)((uint32_t)holder - 1);
 }
 
-/* Does the descriptor still name the file we opened? */
+/* Whether the descriptor still refers to the file that was opened. */
 static bool is_ours(int descriptor)
 {
     struct stat file;
@@ -44,7 +45,8 @@ static bool is_ours(int descriptor)
            file.st_ino == atomic_load_explicit(&statm_inode, memory_order_relaxed);
 }
 
-/* Forget and close a descriptor inherited over fork; only the thread that wins the exchange may. */
+/* Forget a descriptor that was inherited by a fork or whose number was reused. Close it unless its
+ * number was reused. Of several threads, only the one that wins the exchange does this. */
 static void statm_forget(uint64_t stale)
 {
     if (stale != 0 && atomic_compare_exchange_strong(&statm_holder, &stale, 0) &&
@@ -52,7 +54,7 @@ static void statm_forget(uint64_t stale)
         close(descriptor_of(stale));
 }
 
-/* Open statm for this process and keep it. Returns the descriptor to read, -1 with errno. */
+/* Open statm for this process and keep it. Returns the descriptor to read, or -1 with errno. */
 static int statm_open(void)
 {
     int descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);

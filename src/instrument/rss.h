@@ -1,4 +1,4 @@
-/* Resident memory for those who ask often. */
+/* Resident memory of this process, for callers that read it often. */
 #ifndef ASSAY_INSTRUMENT_RSS_H
 #define ASSAY_INSTRUMENT_RSS_H
 
@@ -6,7 +6,8 @@
 
 #include "assay/status.h"
 
-/* Resident bytes of this process now; under a microsecond, three system calls, no allocation. */
+/* Read the resident bytes of this process. Takes under a microsecond: three system calls, no
+ * allocation. errno is preserved. */
 ASSAY_MUST_USE assay_status assay__rss_now(uint64_t *bytes);
 
 #endif

@@ -1,10 +1,11 @@
-/* Which allocator the program would use without us.
+/* Finds the allocator that the program would use without the interposer.
  *
- * Normally glibc's, called by its own names. If another library brings one (jemalloc, tcmalloc, the
- * address sanitizer), blocks must come from and go to that one, since such a library hands out
- * blocks by further names of its own which the program then passes to free(). It is found with
- * RTLD_NEXT during the first allocation of the process. That lookup may itself allocate; what glibc
- * gives out meanwhile is remembered and goes back to glibc. */
+ * Normally this is glibc's allocator, which is called by glibc's own names. Another library may
+ * bring an allocator of its own (jemalloc, tcmalloc, the address sanitizer). Then all blocks must
+ * come from that allocator and go back to it, because such a library has further functions that
+ * allocate, and the program passes their blocks to free(). The allocator is found with RTLD_NEXT
+ * during the first allocation of the process. That lookup may itself allocate. The blocks that
+ * glibc gives out meanwhile are remembered and go back to glibc. */
 #include "interposer/allocator.h"
 
 #include <dlfcn.h>
@@ -44,9 +45,10 @@ bool assay__allocator_take_early(void *block)
     return false;
 }
 
-/* Do chunk headers say what malloc_usable_size() says: small, larger, mapped on its own, aligned?
- * The mapped one is beyond the sizes from which glibc learns when to map (32 MiB), the others
- * small: the program shall find its heap as it would be. */
+/* Whether the headers of glibc's chunks give the same sizes as malloc_usable_size(). This is tried
+ * for small, larger, aligned and separately mapped blocks. The trial must not change the heap for
+ * the program. So the mapped block is larger than the sizes from which glibc learns when to map (up
+ * to 32 MiB), and the other blocks are small. */
 static bool headers_are_understood(size_t (*usable_size)(void *))
 {
     static const size_t sizes[] = {24, 25, 1000, 64 << 20};
@@ -71,8 +73,8 @@ static size_t unknown_size(void *block)
     return 0;
 }
 
-/* The sanitizers' runtimes replace some of glibc's own names too, and may be called before they are
- * ready: nothing of theirs is touched, calls are passed on. */
+/* The runtimes of the sanitizers also replace some of glibc's own names, and may be called before
+ * they are ready. So with a sanitizer, calls are only passed on. */
 extern void __asan_init(void) __attribute__((weak));
 extern void __hwasan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));

@@ -6,15 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* glibc's own names for its functions, which nobody interposes: no lookup, and none of the
- * recursion that a lookup during the first allocation would bring. */
+/* glibc's own names for its functions. They are not interposed, so calling them needs no lookup. A
+ * lookup during the first allocation would lead to recursion. */
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
-void *__libc_valloc(size_t size);
-void *__libc_pvalloc(size_t size);
 
 typedef struct assay__allocator {
     void *(*malloc)(size_t size);
@@ -25,23 +23,26 @@ typedef struct assay__allocator {
     size_t (*usable_size)(void *block);
 } assay__allocator;
 
-/* In use from the first call on; glibc's until assay__allocator_choose() has found out. */
+/* The allocator in use. It is glibc's until assay__allocator_choose() has chosen one. */
 extern assay__allocator assay__allocator_next __attribute__((visibility("hidden")));
 
-/* Find out which allocator the program would use without us. Returns ASSAY__HEAP_GLIBC if sizes may
- * be read from chunk headers, ASSAY__HEAP_BYPASSED under a sanitizer, else ASSAY__HEAP_OTHER. */
+/* Choose the allocator that the program would use without the interposer. Returns ASSAY__HEAP_GLIBC
+ * if sizes may be read from chunk headers, ASSAY__HEAP_BYPASSED with a sanitizer, and otherwise
+ * ASSAY__HEAP_OTHER. */
 uint32_t assay__allocator_choose(void);
 
-/* Remember a block that glibc gave out while the choice was being made, to be freed there too. */
+/* Remember a block that glibc gave out before the choice was made, so that it goes back to
+ * glibc. */
 void assay__allocator_note_early(void *block);
 
-/* Is it one of those? Forgets it then. */
+/* Whether a block is one of those. If so, it is forgotten. */
 bool assay__allocator_take_early(void *block);
 
-/* malloc_usable_size() read from the header of glibc's chunk (malloc/malloc.c: the size field
- * precedes the block, its three low bits are flags, bit 1 marks chunks mapped on their own, which
- * give up two words instead of one). glibc's function also looks at the following chunk, which
- * costs a cache miss; assay__allocator_choose() checks at start that both agree. */
+/* The functions below read malloc_usable_size() from the header of glibc's chunk (malloc/malloc.c).
+ * The size field precedes the block. Its three low bits are flags. Bit 1 marks chunks that are
+ * mapped separately; their header takes two words instead of one. glibc's own function also reads
+ * the following chunk, which costs a cache miss. assay__allocator_choose() checks that both
+ * agree. */
 enum { ASSAY__CHUNK_WORD = sizeof(size_t), ASSAY__CHUNK_MAPPED = 2, ASSAY__CHUNK_FLAGS = 7 };
 
 static inline bool assay__allocator_is_mapped(const void *block)
@@ -49,7 +50,7 @@ static inline bool assay__allocator_is_mapped(const void *block)
     return (((const size_t *)block)[-1] & ASSAY__CHUNK_MAPPED) != 0;
 }
 
-/* Of a block that is not mapped on its own. */
+/* The size of a block that is not mapped separately. */
 static inline size_t assay__allocator_plain_bytes(const void *block)
 {
     return (((const size_t *)block)[-1] & ~(size_t)ASSAY__CHUNK_FLAGS) - ASSAY__CHUNK_WORD;

@@ -1,7 +1,8 @@
-/* Counting, inlined into every allocation.
+/* Counting, which is inlined into every allocation.
  *
- * A thread counts in its own slot of the region with plain loads and stores; only when its level
- * has moved by ASSAY__HEAP_DRIFT since it last said so does it touch what threads share. */
+ * A thread counts in its own slot of the region with plain loads and stores. It writes memory that
+ * threads share only when it publishes its level, which is when the level has changed by
+ * ASSAY__HEAP_DRIFT since the last time. */
 #ifndef ASSAY_INTERPOSER_COUNT_H
 #define ASSAY_INTERPOSER_COUNT_H
 
@@ -16,14 +17,15 @@
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* What one thread knows of itself. Initial-exec: one instruction to reach, no allocation. */
+/* The state of one thread. With the initial-exec model, one instruction reaches it, and it needs no
+ * allocation. */
 typedef struct thread_state {
-    assay__heap_slot *fast; /* its slot, if the allocator is glibc's as we know it; else NULL */
-    assay__heap_slot *slot; /* its slot, NULL before the first call and after the last */
+    assay__heap_slot *fast; /* its slot, if sizes can be read from glibc's chunks; else NULL */
+    assay__heap_slot *slot; /* its slot; NULL before the first call and after the last */
     enum { THREAD_NEW, THREAD_ATTACHING, THREAD_ATTACHED, THREAD_ENDED } phase;
-    int destructor_rounds;
-    uint64_t unslotted; /* calls that it counted without a slot */
-    bool inside;        /* a call that takes the slow way is under way */
+    int destructor_rounds; /* how often detach() was called */
+    uint64_t unslotted;    /* calls that it counted without a slot */
+    bool inside;           /* a call that takes the slow path is under way */
 } thread_state;
 
 extern _Thread_local thread_state assay__heap_this_thread
@@ -36,21 +38,21 @@ static inline bool assay__heap_is_bypassed(void)
     return LOAD(assay__heap_counters.header.allocator) == ASSAY__HEAP_BYPASSED;
 }
 
-/* Tell the process-wide level what this thread gained or lost. */
+/* Publish the level of a slot: add its change to the level of the process, and raise the peak. */
 void assay__heap_publish(assay__heap_slot *slot, int64_t level);
 
-/* The local half of that: from here on the slot counts as published at `level`. What open spans saw
- * is kept. */
+/* The part of publishing that concerns the slot alone: note that it is published at `level`. The
+ * highest level of open spans is kept. */
 void assay__heap_settle(assay__heap_slot *slot, int64_t level);
 
-/* For threads without a slot: atomic additions on shared memory. */
+/* Count for a thread without a slot, by atomic additions to shared memory. */
 void assay__heap_count_shared(size_t allocated, size_t freed);
 
-/* Give the calling thread a slot if it may have one, and start the interposer if this is its very
- * first call. Never allocates except through the interposed functions themselves. */
+/* Give the calling thread a slot if there is one, and start the interposer if this is the first
+ * call of the process. Allocates only through the interposed functions themselves. */
 void assay__heap_attach(void);
 
-/* Is the first call of all still finding out about the allocator? */
+/* Whether the first call of the process is still choosing the allocator. */
 bool assay__heap_is_starting(void);
 
 static inline bool is_low(const assay__heap_slot *slot)
@@ -58,7 +60,8 @@ static inline bool is_low(const assay__heap_slot *slot)
     return slot->allocated_bytes - slot->freed_bytes + ASSAY__HEAP_DRIFT <= slot->published_bytes;
 }
 
-/* These return whether the level has drifted far enough to be published. */
+/* These count a call, and return whether the level has changed so much that it must be
+ * published. */
 static inline bool count_allocation(assay__heap_slot *slot, size_t bytes)
 {
     slot->allocations++;
@@ -85,7 +88,7 @@ static inline bool count_replacement(assay__heap_slot *slot, size_t old_bytes, s
     return count_allocation(slot, new_bytes) || is_low(slot);
 }
 
-/* For threads with a slot or without. */
+/* These count for threads with or without a slot. */
 static inline void count_made(size_t bytes)
 {
     assay__heap_slot *slot = assay__heap_this_thread.slot;

@@ -1,10 +1,12 @@
-/* With ASSAY_HEAP_DIR set the counters are mapped onto DIR/heap.PID, so that they outlive the
- * process however it ends. What is mapped is allocated before it is touched: a hole that the disk
- * cannot fill later would kill the program. The file is mapped over the counters where they are, so
- * no thread's slot moves. A new file has room for a few threads only, since most processes have one
- * and a build has thousands of processes. The rest of the counters stays private memory until more
- * threads come; it is not mapped onto a part that the file does not have, because collectors and
- * leak checkers read all memory of a program. */
+/* Maps the counters onto a file. With ASSAY_HEAP_DIR set, this is DIR/heap.PID, so that the
+ * counters outlive the process however it ends.
+ *
+ * Every part is allocated before it is mapped and touched, because a hole that the disk cannot fill
+ * later would kill the program. The file is mapped over the counters at their address, so no slot
+ * moves. A new file has room for a few threads only, because most processes have one thread and a
+ * build has thousands of processes. The rest of the counters stays private memory until more
+ * threads come. It is not mapped beyond the end of the file, because garbage collectors and leak
+ * checkers read all memory of a program. */
 #include "interposer/counters_file.h"
 
 #include <errno.h>
@@ -59,7 +61,7 @@ uint64_t assay__counters_start_ticks(void)
     if (descriptor >= 0)
         close(descriptor);
     text[got > 0 ? got : 0] = '\0';
-    const char *field = strrchr(text, ')'); /* the name may hold spaces and parentheses */
+    const char *field = strrchr(text, ')'); /* the name may contain spaces and parentheses */
     for (int i = STATE_FIELD; field != NULL && i <= START_FIELD; i++)
         field = strchr(field + 1, ' ');
     return field != NULL ? strtoull(field, NULL, 10) : 0;
@@ -76,15 +78,16 @@ static off_t bytes_for(uint32_t slots)
     return (off_t)(ASSAY__HEAP_HEADER_BYTES + slots * sizeof(assay__heap_slot));
 }
 
-/* Past this limit the kernel sends SIGXFSZ, which ends the program. */
+/* Whether the process may write a file of this length. Beyond the limit the kernel sends SIGXFSZ,
+ * which ends the program. */
 static bool is_allowed(off_t length)
 {
     struct rlimit most;
     return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= (rlim_t)length;
 }
 
-/* Create DIR/heap.PID; if the process's former program or another process of that id had that
- * name, DIR/heap.PID.1 and on. */
+/* Create DIR/heap.PID. If that exists, from an earlier program of this process or from another
+ * process with the same id, create DIR/heap.PID.1, and so on. */
 static int create_file(void)
 {
     for (int generation = 0; generation < GENERATIONS_MAX; generation++) {
@@ -101,7 +104,7 @@ static int create_file(void)
     return -1;
 }
 
-/* How many slots a new file with this content has room for. */
+/* The number of slots for which a new file with this content gets room. */
 static uint32_t room_for(const assay__heap_region *content)
 {
     bool is_whole_pages = bytes_for(ASSAY__HEAP_FIRST_SLOTS) % sysconf(_SC_PAGESIZE) == 0;
@@ -120,7 +123,8 @@ static bool write_all(int descriptor, const assay__heap_region *content, uint32_
                   (const char *)&header->slot_capacity - (const char *)header) == sizeof room;
 }
 
-/* Map the counters from `begin` to `end`, onto the file or, without one, onto private memory. */
+/* Map the bytes `begin` to `end` of the counters onto the file or, without a file, onto private
+ * memory. */
 static bool map_part(int descriptor, size_t begin, size_t end)
 {
     void *part = (char *)&assay__heap_counters + begin;
@@ -129,7 +133,8 @@ static bool map_part(int descriptor, size_t begin, size_t end)
                                 descriptor, (off_t)begin) != MAP_FAILED;
 }
 
-/* What lies beyond the file may still be the parent's. */
+/* Map all counters. The part beyond the file is mapped as well, because in a forked child it may
+ * still be mapped onto the parent's file. */
 static bool map_all(int descriptor, uint32_t room)
 {
     size_t whole = sizeof assay__heap_counters;
@@ -192,7 +197,7 @@ void assay__counters_announce(pid_t process, int64_t announced_ns, uint32_t flag
     memcpy(program.path, bytes > most ? file + bytes - most : file, bytes > most ? most : bytes);
     struct stat state;
     int descriptor = open(list, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    ssize_t written = 0; /* nothing on a full disk, where nobody can be told */
+    ssize_t written = 0; /* if the disk is full, there is no way to report it */
     if (descriptor >= 0 && fstat(descriptor, &state) == 0 &&
         is_allowed(state.st_size + (off_t)sizeof program))
         written = write(descriptor, &program, sizeof program);

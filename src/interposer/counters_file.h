@@ -1,5 +1,6 @@
-/* The directory $ASSAY_HEAP_DIR: the file onto which the counters are mapped, and the list of the
- * programs that were started. No call allocates: all of them also run in the child of a fork. */
+/* The directory $ASSAY_HEAP_DIR, with the file onto which the counters are mapped and the list of
+ * programs that were started. No call allocates memory, because all of them also run in the child
+ * of a fork. */
 #ifndef ASSAY_INTERPOSER_COUNTERS_FILE_H
 #define ASSAY_INTERPOSER_COUNTERS_FILE_H
 
@@ -9,26 +10,27 @@
 
 #include "instrument/heap_region.h"
 
-/* Remember $ASSAY_HEAP_DIR such that a later change of directory does not matter. */
+/* Remember $ASSAY_HEAP_DIR as an absolute path, so that a later change of the working directory
+ * does not matter. */
 void assay__counters_file_find(void);
 
-/* CLOCK_BOOTTIME, which the start of a process is told in too. */
+/* The present time on CLOCK_BOOTTIME, the clock of the start times of processes. */
 int64_t assay__counters_now_ns(void);
 
-/* When this process started, in ticks since boot; 0 if /proc does not tell. */
+/* When this process started, in ticks since boot; 0 if /proc cannot be read. */
 uint64_t assay__counters_start_ticks(void);
 
-/* Put a new file with `content` in the place of the counters. On failure nothing is left behind and
- * the counters are as they were. */
+/* Map the counters onto a new file with `content`. After a failure there is no file, and the
+ * counters are unchanged. */
 bool assay__counters_file_map(const assay__heap_region *content);
 
-/* Put private memory with `content` in the place of the counters, which may be a file's. */
+/* Map the counters, which may be mapped onto a file, onto private memory with `content`. */
 void assay__counters_private_map(const assay__heap_region *content);
 
-/* Make room in the file for all slots. False if the file refuses: the slots there are stay. */
+/* Make room in the file for all slots. False if the file cannot grow; the present slots remain. */
 bool assay__counters_file_grow(void);
 
-/* Append to the list of programs. errno is kept. */
+/* Append an announcement to the list of programs. errno is preserved. */
 void assay__counters_announce(pid_t process, int64_t announced_ns, uint32_t flags,
                               const char *path);
 

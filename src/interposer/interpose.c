@@ -1,12 +1,13 @@
-/* The interposed functions: call the allocator, count what it did.
+/* The interposed functions. Each calls the allocator and counts what it did.
  *
- * Sizes are what malloc_usable_size() says, since only that is known again when a block is freed
- * without keeping a header or a table of our own: a table costs a cache miss per call, a header
- * changes alignment and breaks blocks that some other library allocated before. strdup, getline and
- * the like all come through here; C++'s operators are in operators.c.
+ * The size of a block is that of malloc_usable_size(), because only this size is known again when
+ * the block is freed. The alternatives would be a table or a header of our own. A table costs a
+ * cache miss in each call. A header changes the alignment, and breaks blocks that another library
+ * allocated before. strdup(), getline() and the like also come through here. C++'s operators are in
+ * operators.c.
  *
- * Each function has the same shape: a thread with a slot in a process with glibc's allocator takes
- * the few instructions inline; everybody else goes the slow way. */
+ * All functions have the same structure. A thread with a slot, in a process with glibc's allocator,
+ * takes a few inlined instructions. All other threads take the slow path. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -27,9 +28,10 @@ static inline assay__heap_slot *fast_slot(void)
     return assay__heap_this_thread.fast;
 }
 
-/* ---- The slow way: first call of a thread, no slot, or another allocator -------------------- */
+/* ---- The slow path: first call of a thread, no slot, or another allocator ------------------- */
 
-/* Another allocator may use its own public names and so come back here; only the program's call
+/* Enter the slow path. Returns whether the call is to be counted. Another allocator may call its
+ * own public functions, and so come back here; only the outermost call, that of the program,
  * counts. */
 static bool enter(void)
 {
@@ -40,7 +42,7 @@ static bool enter(void)
     return true;
 }
 
-/* Leave with what the allocator gave. */
+/* Leave the slow path. Count the block that the allocator returned, and return it. */
 static void *leave(bool is_outermost, void *block)
 {
     if (!is_outermost)
@@ -83,7 +85,8 @@ SLOW void slow_free(void *block)
     leave(is_outermost, NULL);
 }
 
-/* A block from before the choice moves to the chosen allocator. */
+/* Reallocate a block that glibc gave out before the allocator was chosen. The new block comes from
+ * the chosen allocator. */
 static void *move_early(void *block, size_t size)
 {
     void *moved = size != 0 ? assay__allocator_next.malloc(size) : NULL;
@@ -110,8 +113,9 @@ SLOW void *slow_realloc(void *block, size_t size)
 
 /* ---- The functions -------------------------------------------------------------------------- */
 
-/* Blocks mapped on their own and levels to be published leave by these two, called last: so the
- * usual way through malloc and free keeps nothing across a call but the block. */
+/* Blocks that are mapped separately, and levels that must be published, are handled by these
+ * functions, which are tail calls. So the usual path through malloc() and free() keeps nothing but
+ * the block across a call. */
 static __attribute__((noinline)) void *publish_and_return(void *block)
 {
     assay__heap_slot *slot = fast_slot();
@@ -140,7 +144,7 @@ static __attribute__((noinline)) void free_mapped(void *block)
         __libc_free(block);
 }
 
-/* Count a new block, or the failure to get one. */
+/* Count a new block. NULL, for a failed allocation, is not counted. */
 static inline void *counted_fast(void *block)
 {
     if (UNLIKELY(block == NULL))
@@ -224,7 +228,7 @@ EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
     bool power_of_two = alignment != 0 && (alignment & (alignment - 1)) == 0;
     if (!power_of_two || alignment % sizeof(void *) != 0)
         return EINVAL;
-    int saved_errno = errno; /* POSIX: the result says it all */
+    int saved_errno = errno; /* POSIX: the result is the error, and errno does not change */
     void *block = memalign(alignment, size);
     errno = saved_errno;
     if (block == NULL)

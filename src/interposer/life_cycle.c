@@ -1,12 +1,12 @@
-/* The life of a process: its start, its forks and its end.
+/* The life cycle of a process: its start, its forks and its end.
  *
- * Fork: the child must not count in its parent's file, not even in the handlers of others that run
- * before ours. So before the fork the counters are copied into private memory and the forking
- * thread counts in that copy; afterwards the parent takes its slot back, and the child makes the
- * copy, which shows the moment of the fork exactly, its own counters. Other threads of the parent
- * go on counting meanwhile; what they do between copy and fork is missing in the child. vfork,
- * posix_spawn and exec copy nothing (programs.c). A child made with the raw clone system call or
- * _Fork counts in its parent's file. */
+ * A forked child must not count in its parent's file, not even in fork handlers of other libraries
+ * that run before ours. So before a fork the counters are copied into private memory, and the
+ * forking thread counts in that copy. Afterwards the parent's thread goes back to its slot. The
+ * child makes the copy, which shows the state at the fork exactly, its own counters. Other threads
+ * of the parent continue to count meanwhile. What they count between the copy and the fork is
+ * missing in the child. vfork(), posix_spawn() and exec copy nothing (programs.c). A child made
+ * with the raw clone system call or with _Fork() counts in its parent's file. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -48,7 +48,8 @@ static void after_fork_in_parent(void)
     pthread_mutex_unlock(&fork_lock);
 }
 
-/* Make the copy the child's: nothing counted yet, the level inherited, one thread. */
+/* Prepare the copy for the child. The level is inherited, nothing else is counted yet, and the
+ * child has one thread. */
 static void adopt_copy(void)
 {
     assay__heap_header *header = &fork_copy.header;
@@ -86,8 +87,8 @@ static void after_fork_in_child(void)
     pthread_mutex_init(&fork_lock, NULL);
 }
 
-/* Does the program's malloc lead here? An executable that defines its own comes first. The trial
- * leaves no trace in the counters. */
+/* Find out whether malloc() calls of the program come here. They do not if the executable defines
+ * its own malloc(). The trial leaves no trace in the counters. */
 static void detect_bypass(void)
 {
     assay__heap_attach();

@@ -1,14 +1,15 @@
-/* Programs that this process starts: exec and posix_spawn, interposed to be announced.
+/* Announces the programs that this process starts, by interposing exec and posix_spawn().
  *
  * A program that is statically linked, set-user-id, or started with another environment does not
- * load the interposer, and leaves no file. Whoever reads the files could not tell it from a program
- * that was never started. So each start is announced in a list, and what was announced and left no
- * file is known to be missing. system() and popen() start a shell inside libc, past these
- * functions; the shell and what it starts announce themselves.
+ * load the interposer and leaves no file. A reader of the files could not tell it from a program
+ * that was never started. So each start is announced in a list. A program that was announced and
+ * left no file is known to be missing. system() and popen() start a shell inside libc and bypass
+ * these functions. The shell loads the interposer like any program, and announces the programs that
+ * it starts.
  *
- * After vfork the child runs in its parent's memory until it has called exec: only system calls are
- * made here, nothing that belongs to the process is changed, and the functions behind these are
- * looked up when the process starts. */
+ * After vfork() the child runs in its parent's memory until it has called exec. So only system
+ * calls are made here, nothing that belongs to the process is changed, and the interposed functions
+ * are looked up when the process starts. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <spawn.h>
@@ -35,7 +36,7 @@ static struct {
     spawn_function *posix_spawn, *posix_spawnp;
 } next;
 
-/* First of all constructors: those of the program may start programs. */
+/* This runs before other constructors, because constructors of the program may start programs. */
 __attribute__((constructor(101))) static void find_next(void)
 {
     next.execve = (int (*)(const char *, vector, vector))dlsym(RTLD_NEXT, "execve");
@@ -51,7 +52,8 @@ static void find_next_if_early(void)
         find_next();
 }
 
-/* Does the environment name the interposer and its directory, as that of this process does? */
+/* The flags of an announcement, by whether the environment names the interposer and its
+ * directory. */
 static uint32_t flags_of(vector environment)
 {
     bool directory = false, preload = false;
@@ -62,8 +64,8 @@ static uint32_t flags_of(vector environment)
     return directory && preload ? 0 : ASSAY__HEAP_UNPRELOADED;
 }
 
-/* The state that the counters had; exec is about to take their process away, unless this is the
- * child of a vfork. */
+/* Announce an exec, and mark the counters as those of a replaced program, unless this is the child
+ * of a vfork(). Returns the former state of the counters, for fail_exec(). */
 static uint32_t begin_exec(const char *path, vector environment)
 {
     find_next_if_early();
@@ -76,7 +78,7 @@ static uint32_t begin_exec(const char *path, vector environment)
     return before;
 }
 
-/* exec has returned, so it failed. */
+/* exec has returned, so it failed. Cancel the announcement and restore the state. */
 static int fail_exec(uint32_t before, const char *path)
 {
     if (path != NULL)
@@ -118,7 +120,7 @@ EXPORT int fexecve(int descriptor, char *const arguments[], char *const environm
     return fail_exec(before, name);
 }
 
-/* Texts up to the one that is NULL, which is counted too. */
+/* The number of texts, including the NULL that ends them. */
 static size_t count_texts(va_list texts)
 {
     size_t count = 1;
@@ -159,7 +161,8 @@ EXPORT int execle(const char *path, const char *first, ...)
     EXEC_LIST(execve, path, first, va_arg(texts, char *const *));
 }
 
-/* The child is announced when its id is known, with the time before it could begin. */
+/* Spawn a program and announce it. Its process id is known only afterwards, so the announcement
+ * contains the time before the program could begin. */
 static int spawn(spawn_function *function, pid_t *result, const char *path,
                  const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                  vector arguments, vector environment)

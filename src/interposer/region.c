@@ -1,4 +1,5 @@
-/* Slots of threads, the process-wide level, and the first allocation of all. */
+/* The counters: the slots of threads, the level of the whole process, and the start of the
+ * interposer at the first allocation. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,8 +16,8 @@
 
 _Thread_local thread_state assay__heap_this_thread;
 
-/* In the library's zero-initialised data: there before any code runs, cannot fail to be allocated,
- * and a file can be mapped over it later without moving a slot. */
+/* The counters are in the library's zero-initialised data. So they exist before any code runs,
+ * their allocation cannot fail, and a file can be mapped over them later without moving a slot. */
 assay__heap_region assay__heap_counters;
 
 static atomic_int start_phase;
@@ -34,16 +35,16 @@ static void raise_peak(int64_t level)
         continue;
 }
 
-/* While its process forks, a thread counts in a copy outside the region, which must not change what
- * parent and child still share. */
+/* Whether a slot is in the region. While its process forks, a thread counts in a copy outside of
+ * the region, and must not change memory that parent and child still share. */
 static bool is_in_region(const assay__heap_slot *slot)
 {
     const assay__heap_slot *slots = assay__heap_counters.slots;
     return slot >= slots && slot < slots + ASSAY__HEAP_SLOTS;
 }
 
-/* The order matters to a reader after kill -9: at each step the slot's own level is right, and the
- * peak never includes a change twice. */
+/* The order of the steps matters to a reader after kill -9. After each step the slot's own level is
+ * right, and the peak never includes a change twice. */
 void assay__heap_publish(assay__heap_slot *slot, int64_t level)
 {
     if (!is_in_region(slot))
@@ -91,14 +92,14 @@ static bool take(assay__heap_slot *slot, uint32_t thread)
                                        __ATOMIC_RELAXED);
 }
 
-/* Beyond the slots that a file has at first? */
+/* Whether there is room for more slots than a new file has, if necessary after growing the file. */
 static bool has_room_for_more(void)
 {
     return LOAD(assay__heap_counters.header.slot_capacity) > ASSAY__HEAP_FIRST_SLOTS ||
            assay__counters_file_grow();
 }
 
-/* The lowest free slot; NULL if all are taken. */
+/* Take the lowest free slot; NULL if all are taken. */
 static assay__heap_slot *claim_slot(void)
 {
     uint32_t *shared_used = &assay__heap_counters.header.slots_used;
@@ -119,8 +120,8 @@ static assay__heap_slot *claim_slot(void)
     return slot;
 }
 
-/* Thread-specific data's destructor. Others may still free memory after this one, so it asks to be
- * called again as often as the system is willing to. */
+/* The destructor of the thread-specific data. Other destructors may still free memory after this
+ * one. So it asks to be called again, as often as the system allows. */
 static void detach(void *value)
 {
     thread_state *self = &assay__heap_this_thread;
@@ -134,6 +135,8 @@ static void detach(void *value)
     __atomic_store_n(&slot->owner, 0, __ATOMIC_RELEASE);
 }
 
+/* Start the interposer: fill in the header and choose the allocator. Only the first call does
+ * it. */
 static void start(void)
 {
     int expected = NOT_STARTED;

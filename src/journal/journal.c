@@ -1,5 +1,5 @@
-/* The writer of the journal: it maps the region, allocates the blocks of its file before they are
- * touched, and gives out room from the pool. journal.h describes the parts. */
+/* The writer of the journal. It maps the region, allocates the blocks of its file before they are
+ * touched, and allocates room from the pool. journal.h describes the parts. */
 #include "journal/journal.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static size_t align_to_unit(size_t bytes)
     return (bytes + ASSAY__JOURNAL_UNIT - 1) & ~(size_t)(ASSAY__JOURNAL_UNIT - 1);
 }
 
-/* The room that the limits of the process allow: for a file its largest size, and an eighth of the
- * address space. */
+/* The largest journal that the limits of the process allow: for a file the limit of a file's size,
+ * and in any case an eighth of the limit of the address space. */
 static size_t allowed_bytes(bool is_file)
 {
     struct rlimit most;
@@ -78,12 +78,13 @@ static assay_status open_new_file(const char *path, size_t bytes, int *descripto
     return status;
 }
 
-/* Linux before 5.14 cannot allocate through the mapping. The file is found by its name then. */
+/* Allocate blocks through the name of the file, because Linux before 5.14 cannot allocate through
+ * the mapping. */
 static bool allocate_by_name(const assay__journal *journal, off_t offset, off_t bytes)
 {
     int descriptor = open(journal->path, O_RDWR | O_CLOEXEC);
     struct stat file;
-    /* Another file of that name is left alone. */
+    /* The name may belong to another file by now, which must not be changed. */
     bool ours = descriptor >= 0 && fstat(descriptor, &file) == 0 &&
                 file.st_dev == journal->device && file.st_ino == journal->inode;
     int failure = ours ? posix_fallocate(descriptor, offset, bytes) : ENOENT;
@@ -120,7 +121,7 @@ bool assay__journal_make_ready(const assay__journal *journal, const void *start,
 }
 
 /* Make the pool safe to touch up to `end`. If there is room, more is made ready at once: a quarter
- * of what is used, up to 1 MiB. */
+ * of the ready part, at least 4 KiB and at most 1 MiB. */
 static bool reach(assay__journal *journal, uint64_t end)
 {
     const uint64_t least = 4096, most = 1024 * 1024;
@@ -164,7 +165,7 @@ static void discard(assay__journal *journal)
     assay__journal_release(journal);
 }
 
-/* Map a journal of these bytes. On failure nothing is left behind. */
+/* Map a journal of this size. After a failure no file remains. */
 static assay_status map(assay__journal *journal, const char *path, size_t bytes, assay_error *error)
 {
     *journal = (assay__journal){.bytes = bytes};
@@ -187,7 +188,7 @@ static assay_status map(assay__journal *journal, const char *path, size_t bytes,
     journal->inode = file.st_ino;
     if (base != MAP_FAILED) {
         journal->header = base;
-        /* The kernel must not read ahead into the holes of the file, nor round up to huge pages. */
+        /* The kernel must not read ahead into holes of the file, and must not use huge pages. */
         madvise(base, bytes, path != NULL ? MADV_RANDOM : MADV_NOHUGEPAGE);
         if (make_part_ready(journal, 0, FIRST_BYTES)) {
             journal->ready = FIRST_BYTES - ASSAY__JOURNAL_HEADER_BYTES;
@@ -260,7 +261,7 @@ void assay__journal_forget(assay__journal *journal)
     *journal = (assay__journal){0};
 }
 
-/* Whether the pool has this room between what is used and what is set aside. */
+/* Whether the pool has this much room between its used part and the part that is set aside. */
 static bool pool_has(const assay__journal *journal, size_t bytes)
 {
     const assay__journal_header *header = journal->header;
@@ -282,7 +283,8 @@ void *assay__journal_allocate(assay__journal *journal, size_t bytes)
 void *assay__journal_set_aside(assay__journal *journal, size_t bytes)
 {
     assay__journal_header *header = journal->header;
-    /* A quarter is left to what is needed rather than wished for. */
+    /* A quarter of the pool is kept for lanes and nodes, which matter more than rings and
+     * samples. */
     if (!pool_has(journal, bytes + header->pool_bytes / 4))
         return NULL;
     uint64_t all = header->pool_set_aside + align_to_unit(bytes);
@@ -298,7 +300,7 @@ assay_status assay__journal_intern(assay__journal *journal, const char *name, si
     *operation = (uint32_t)known;
     if (known >= 0)
         return ASSAY_OK;
-    /* The last place is kept for the name that gathers the others. */
+    /* The last place is reserved for ASSAY__OTHER_NAME. */
     uint32_t places = ASSAY__JOURNAL_MAX_OPERATIONS - (strcmp(name, ASSAY__OTHER_NAME) != 0);
     assay__journal_operation *entry =
         header->operation_count < places
@@ -331,7 +333,7 @@ void assay__journal_publish_lane(assay__journal *journal, assay__lane *lane)
     __atomic_store_n(&header->lane_count, header->lane_count + 1, __ATOMIC_RELEASE);
 }
 
-/* Metrics that were cleared stay in the list and are written again. */
+/* Metrics that were cleared stay in the list, and their entries are used again. */
 bool assay__journal_add_metric(assay__journal *journal, const assay__journal_metric *metric)
 {
     assay__journal_header *header = journal->header;

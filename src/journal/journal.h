@@ -1,19 +1,19 @@
-/* The journal as a whole: header, regions, and the writer's primitives.
+/* The journal as a whole: its header, its pool, and the functions that write it.
  *
- * A journal is one contiguous region — private memory or a mapped file — with everything a process
- * measured through one monitor. docs/journal.md is the description for readers in other languages.
- * It is a header and a pool. The pool gives out operations (names), lanes, nodes, bucket pages,
- * event rings, sample stores and metrics, and never takes anything back; they lead to each other by
- * their offset / 64, which is called a unit, and the header leads to the first lane and metric.
+ * A journal is one contiguous region, in private memory or in a mapped file, with everything that a
+ * process measured through one monitor. docs/journal.md describes it for readers in other
+ * languages. It consists of a header and a pool. Operations (names), lanes, nodes, bucket pages,
+ * event rings, sample stores and metrics are allocated from the pool and never freed. They refer to
+ * each other by their offset / 64, which is called a unit. The header refers to the first lane and
+ * the first metric.
  *
- * A journal reserves addresses for all it may ever hold, and takes memory or disk only for what is
- * used. The blocks of a file are allocated part by part, each before it is touched, so that a full
- * disk is an error here and never a SIGBUS later.
+ * A journal reserves addresses for the largest size that it may reach. It takes memory or disk only
+ * for the part that is in use. The blocks of a file are allocated part by part, each before it is
+ * touched. So a full disk is an error here, and never a SIGBUS later.
  *
- * Threads: the primitives here are not locked; the monitor serialises them. What they publish
- * (counts and "used" marks) is stored with release order after the thing itself, so readers need no
- * lock.
- */
+ * Threads: these functions take no lock; the monitor serialises them. Readers need no lock either:
+ * the counts and links by which they find an item are stored with release order after the item
+ * itself. */
 #ifndef ASSAY_JOURNAL_JOURNAL_H
 #define ASSAY_JOURNAL_JOURNAL_H
 
@@ -30,12 +30,12 @@
 #define ASSAY__JOURNAL_MAGIC      "ASSAYJRN"
 #define ASSAY__JOURNAL_SUFFIX     ".assay"
 
-/* Where a journal could not be made, a symbolic link stands under its name. The link's target is
- * this prefix and the reason; no file can exist there. */
+/* If a journal could not be made, there is a symbolic link with its name. The target of the link is
+ * this prefix and the reason. No file can exist under this prefix. */
 #define ASSAY__JOURNAL_NEVER_MADE "/dev/null/"
 
-/* The operation that gathers the spans of names for which the journal has no room left. Room for
- * this name itself is kept back. */
+/* The operation that gathers the spans of names for which the journal has no room. There is always
+ * room for this name itself. */
 #define ASSAY__OTHER_NAME         "(other)"
 
 enum {
@@ -48,13 +48,13 @@ enum {
 
 enum assay__journal_state { ASSAY__JOURNAL_OPEN = 1, ASSAY__JOURNAL_CLOSED = 2 };
 enum assay__lane_state { ASSAY__LANE_FREE = 0, ASSAY__LANE_LIVE = 1, ASSAY__LANE_ENDED = 2 };
-/* A counter uses a node's fields for its own figures: count; square_sum is the sum of its values,
- * shift the last one, min and max hold the bits of doubles. */
+/* A counter uses the fields of a node for its own figures: `square_sum` is the sum of its values,
+ * `shift` the last value, `min` and `max` are the bits of doubles. */
 enum assay__node_kind { ASSAY__NODE_ROOT = 1, ASSAY__NODE_SPAN = 2, ASSAY__NODE_COUNTER = 3 };
 enum assay__event_flags { ASSAY__EVENT_LATE = 1 }; /* completed late: may overlap its neighbours */
 
-/* One moment on the counter's, the monotonic and the wall clock's scale: aligns journals of several
- * processes and hosts. */
+/* One point in time, on three scales: the ticks of the counter, the monotonic clock and the wall
+ * clock. Anchors align the journals of several processes and hosts. */
 typedef struct assay__journal_anchor {
     uint64_t ticks, monotonic_ns, realtime_ns;
 } assay__journal_anchor;
@@ -80,23 +80,23 @@ typedef struct assay__journal_header {
     double clock_resolution_ns, clock_cost_ns; /* negative: unknown */
     assay__journal_anchor first, latest;
 
-    uint64_t pool_bytes;      /* behind the header */
-    uint64_t pool_used;       /* bytes at its start */
-    uint64_t pool_set_aside;  /* bytes at its end, given to rings and samples */
+    uint64_t pool_bytes;      /* size of the pool, which begins behind the header */
+    uint64_t pool_used;       /* bytes in use at the start of the pool */
+    uint64_t pool_set_aside;  /* bytes at the end of the pool, for rings and samples */
     uint32_t operation_count; /* names */
     uint32_t lane_count;
     uint32_t first_lane, last_lane; /* units, or 0 */
     uint32_t first_metric;
-    uint32_t metric_count; /* the list may be longer: what is behind was cleared */
+    uint32_t metric_count; /* the list may be longer: further metrics were cleared */
 
-    uint64_t dropped_names; /* operations beyond the room */
-    uint64_t dropped_lanes; /* threads beyond the room, after recycling */
-    uint64_t dropped_spans; /* spans for which no lane, name or node could be had */
+    uint64_t dropped_names; /* operations for which there was no room */
+    uint64_t dropped_lanes; /* threads for which there was no room, and no lane to take over */
+    uint64_t dropped_spans; /* spans for which there was no lane, name or node */
     uint64_t dropped_metrics;
-    uint64_t mismatched_ends; /* that belong to no lane of the ending thread */
+    uint64_t mismatched_ends; /* ends that belong to no lane of the ending thread */
     uint64_t memory_modes;    /* assay_monitor_memory bits in force */
-    uint64_t displaced_spans; /* counted in a neighbouring bucket for want of room */
-    uint64_t refused_growth;  /* times the file could not grow: the disk is full */
+    uint64_t displaced_spans; /* counted in a neighbouring bucket, for lack of room */
+    uint64_t refused_growth;  /* how often the file could not grow, because the disk was full */
 } assay__journal_header;
 
 static inline uint64_t assay__bits_of(double value)
@@ -113,14 +113,14 @@ static inline double assay__double_of(uint64_t bits)
     return value;
 }
 
-/* A word of a node's rare buckets: 1 + page * 64 + bucket in the upper 16 bits, the count in the
- * lower 48; 0 is free. */
+/* A word of a node's rare buckets. The upper 16 bits are 1 + page * 64 + bucket, the lower 48 bits
+ * the count. A free word is 0. */
 static inline uint64_t assay__rare_empty(uint32_t page, uint32_t bucket)
 {
     return (uint64_t)(1 + page * ASSAY_PAGE_BUCKETS + bucket) << 48;
 }
 
-/* ASSAY_NODE_PAGES or more for a word that is free or damaged. */
+/* The page of a word; ASSAY_NODE_PAGES or more if the word is free or damaged. */
 static inline uint32_t assay__rare_page(uint64_t word)
 {
     return ((uint32_t)(word >> 48) - 1) / ASSAY_PAGE_BUCKETS;
@@ -136,10 +136,10 @@ static inline uint64_t assay__rare_count(uint64_t word)
     return word & (((uint64_t)1 << 48) - 1);
 }
 
-/* The header occupies this much; what is beyond the struct is zero and reserved. */
+/* The room of the header. The bytes behind the struct are zero and reserved. */
 enum { ASSAY__JOURNAL_HEADER_BYTES = 4096 };
 
-/* A name, known by its unit. */
+/* An operation, which is a name. Nodes and metrics refer to it by its unit. */
 typedef struct assay__journal_operation {
     uint32_t name_bytes;
     uint32_t reserved;
@@ -150,7 +150,7 @@ typedef struct assay__journal_operation {
 typedef struct assay__journal_memory {
     int64_t rss_delta_bytes; /* summed over spans */
     uint64_t rss_peak_bytes;
-    uint64_t rss_readings;
+    uint64_t rss_readings; /* spans whose resident memory was read */
     int64_t heap_delta_bytes;
     uint64_t heap_peak_bytes;
     uint64_t heap_allocations;
@@ -159,27 +159,28 @@ typedef struct assay__journal_memory {
     uint32_t reserved;
 } assay__journal_memory;
 
-/* An estimate and its bounds. */
+/* An estimate of energy and its bounds. */
 typedef struct assay__journal_joules {
     double sum, low, high;
 } assay__journal_joules;
 
-/* What devices gave for a node. */
+/* The device figures of a node: energy and GPU memory. */
 typedef struct assay__journal_device {
-    assay__journal_joules cpu, gpu; /* while its spans ran */
+    assay__journal_joules cpu, gpu; /* energy while its spans ran */
     double metered_seconds;         /* the time of those spans */
     double period_seconds;          /* of the slowest counter that was read */
     int64_t gpu_delta_bytes;        /* summed over spans */
     uint64_t gpu_peak_bytes;
     uint64_t gpu_readings;
-    uint64_t seen_ticks; /* of its sum, at the last window; private */
+    uint64_t seen_ticks; /* the node's sum at the end of the last window; private */
     uint64_t running;    /* it had time in the last window; private */
-    uint64_t declined;   /* spans on a stream that were not timed by the device: on the node of the
-                            stream, it dropped them; on that of the thread, no driver was able to */
+    uint64_t declined;   /* spans on a stream that were not timed by the device. On a node of the
+                            stream's lane: they were dropped. On a node of a thread's lane: there
+                            was no usable driver */
     uint64_t reserved[2];
 } assay__journal_device;
 
-/* An event, taken apart. */
+/* An event with its packed fields separated. */
 typedef struct assay__journal_event {
     uint64_t start, end;
     uint32_t node, parent, thread;
@@ -203,13 +204,13 @@ typedef struct assay__journal_metric {
     uint32_t depth;
     uint32_t has_rss;
     int64_t rss_delta_bytes;
-    uint32_t next; /* unit of the one recorded after it, or 0 */
+    uint32_t next; /* unit of the next metric, or 0 */
     uint32_t has_gpu;
     int64_t gpu_delta_bytes; /* of the device's memory pool */
     uint64_t gpu_peak_bytes;
 } assay__journal_metric;
 
-/* Who writes, filled by the caller of assay__journal_create. */
+/* The identity of the writer. The caller of assay__journal_create() fills it in. */
 typedef struct assay__journal_identity {
     const char *name;
     int64_t process_id, parent_process_id;
@@ -225,53 +226,55 @@ typedef struct assay__journal {
     dev_t device;                  /* of the file */
     ino_t inode;
     size_t bytes;
-    uint64_t ready; /* bytes of the pool's used part that may be touched */
+    uint64_t ready; /* bytes at the start of the pool that are allocated and may be touched */
     assay__name_index names;
-    assay__journal_metric *last_metric; /* recorded since the last clear, or NULL */
+    assay__journal_metric *last_metric; /* the last one since metrics were cleared, or NULL */
 } assay__journal;
 
-/* Create in private memory (path NULL) or as a new file, which must not exist (ASSAY_E_STATE). The
- * pool may grow to `pool_bytes`, or to less where the limits of the process leave less room. */
+/* Create a journal: in private memory if `path` is NULL, else as a new file. ASSAY_E_STATE if the
+ * file exists. The pool may grow to `pool_bytes`, or to less if the limits of the process leave
+ * less room. */
 ASSAY_MUST_USE assay_status assay__journal_create(assay__journal *journal, const char *path,
                                                   size_t pool_bytes,
                                                   const assay__journal_identity *identity,
                                                   assay_error *error);
 
-/* The header is complete: sign it. Readers pass over a file that is not signed. */
+/* Write the magic number, once the header is complete. Readers skip a file without it. */
 void assay__journal_publish(assay__journal *journal);
 
-/* Unmap. A file stays behind. Accepts a zeroed journal. */
+/* Unmap the journal. A file remains. Accepts a struct that is all zero. */
 void assay__journal_release(assay__journal *journal);
 
-/* Keep the journal out of forked children, to which fork is cheaper then; or let them have it. */
+/* If `keep` is set, forked children do not get the mapping of the journal, which also makes fork
+ * cheaper. Otherwise they get it. */
 void assay__journal_keep_from_children(const assay__journal *journal, bool keep);
 
-/* In a child from which it was kept: forget it. Its addresses may be somebody else's by now. */
+/* Forget the journal without unmapping it, in a child that did not get the mapping. Another mapping
+ * of the child may have the addresses by now. */
 void assay__journal_forget(assay__journal *journal);
 
-/* Zeroed room in the pool, aligned to 64 bytes; NULL when it is spent or the disk is full. */
+/* Allocate zeroed room in the pool, aligned to 64 bytes. NULL if the pool or the disk is full. */
 void *assay__journal_allocate(assay__journal *journal, size_t bytes);
 
-/* The same for something large that may never be filled: only addresses are set aside, at the end
- * of the pool, so that what is used stays together. Each part must be made ready, by any thread and
- * without a lock, before it is touched; that fails when the disk is full. */
+/* Reserve addresses for something large that may never be filled. They are at the end of the pool,
+ * so that the used part of the pool stays contiguous. Each part must be made ready before it is
+ * touched. Any thread may do that without a lock. It fails if the disk is full. */
 void *assay__journal_set_aside(assay__journal *journal, size_t bytes);
 bool assay__journal_make_ready(const assay__journal *journal, const void *start, size_t bytes);
 
-/* The unit of the operation of this (already clean) name, entered if new; ASSAY_E_LIMIT when there
- * is no room. */
+/* Find or add the operation of a name, and store its unit. The name must be printable.
+ * ASSAY_E_LIMIT if there is no room. */
 ASSAY_MUST_USE assay_status assay__journal_intern(assay__journal *journal, const char *name,
                                                   size_t length, uint32_t *operation);
 
-/* Let readers find a lane that was allocated and is complete. One they know already stays as it is.
- */
+/* Let readers find a lane that is complete. Nothing changes if they can find it already. */
 void assay__journal_publish_lane(assay__journal *journal, assay__lane *lane);
 
-/* Append a metric; false (and counted) when there is no room. */
+/* Append a metric. If there is no room, it is counted as dropped and the call returns false. */
 bool assay__journal_add_metric(assay__journal *journal, const assay__journal_metric *metric);
 void assay__journal_clear_metrics(assay__journal *journal);
 
-/* Offset / 64 of something inside the journal, and back. */
+/* Convert an address inside the journal to a unit (offset / 64), and a unit to an address. */
 static inline uint32_t assay__journal_unit(const assay__journal *journal, const void *address)
 {
     return (uint32_t)(((uintptr_t)address - (uintptr_t)journal->header) / ASSAY__JOURNAL_UNIT);

@@ -1,6 +1,6 @@
 /* The reader of a journal. It trusts nothing: every offset and address is checked before it is
- * followed, and what a live writer changes is loaded in one piece and, where needed, read again
- * until it is consistent. */
+ * followed. Fields that a live writer changes are loaded in one piece and, where needed, read again
+ * until they are consistent. */
 #include "journal/reader.h"
 
 #include <errno.h>
@@ -17,10 +17,11 @@
 #include "base/process_identity.h"
 #include "base/sparse.h"
 
-/* The most bytes of a journal; a larger file is not one of ours. */
+/* The largest size of a journal in bytes. A larger file is no journal. */
 static const uint64_t LARGEST_JOURNAL = (uint64_t)4 << 30;
 
-/* Anchors this far apart give a better rate than the calibration does. */
+/* If the two anchors are this far apart, they give a better rate than the calibration of the
+ * clock. */
 static const uint64_t ANCHOR_DISTANCE_NS = 1000000000u;
 
 static uint32_t load32(const uint32_t *field)
@@ -28,7 +29,7 @@ static uint32_t load32(const uint32_t *field)
     return __atomic_load_n(field, __ATOMIC_RELAXED);
 }
 
-/* Copy words that a live writer changes, each in one piece, in the order in which they stand. */
+/* Copy words that a live writer may change, each in one piece, in ascending order of addresses. */
 static void copy_words(void *to, const void *from, size_t bytes)
 {
     const uint64_t *words = from;
@@ -38,7 +39,7 @@ static void copy_words(void *to, const void *from, size_t bytes)
     }
 }
 
-/* Whether the pool holds [offset, offset + bytes) of the journal. */
+/* Whether the bytes [offset, offset + bytes) of the journal are within the pool. */
 static bool in_pool(const assay__journal_view *view, uint64_t offset, uint64_t bytes)
 {
     const uint64_t start = ASSAY__JOURNAL_HEADER_BYTES, size = view->header.pool_bytes;
@@ -46,11 +47,11 @@ static bool in_pool(const assay__journal_view *view, uint64_t offset, uint64_t b
            offset - start <= size - bytes;
 }
 
-/* Copy the slot; the copy is of one moment, or it counts for nothing. The writer stores `node` and
- * `count` last, and both together never return to what they were. If they are the same before and
- * after the copy, either nothing changed, or a later span is just being put into the slot. In that
- * case the old span has been entered, its node counts more than `count`, and the copy is ignored.
- */
+/* Copy the slot of a lane. The copy is either consistent or ignored. The writer stores `node` and
+ * `count` last, and the two together never take the same values again. If they are the same before
+ * and after the copy, either nothing changed, or a later span is just being put into the slot. In
+ * the second case the old span has been entered, so the count of its node is above `count`, and the
+ * copy is ignored. */
 static assay__pending copy_pending(const assay__pending *live)
 {
     enum { TRIES = 100 };
@@ -67,10 +68,11 @@ static assay__pending copy_pending(const assay__pending *live)
             __atomic_load_n(&live->count, __ATOMIC_RELAXED) == copy.count)
             return copy;
     }
-    return (assay__pending){0}; /* too fast for us: its spans are seen one later */
+    return (assay__pending){0}; /* the writer is too fast: its last span is not seen yet */
 }
 
-/* Lists lead onwards in the journal, so a damaged one ends. */
+/* The next item of a list. Lists always lead to larger units; otherwise the list is damaged and
+ * ends here. */
 static uint32_t onwards(uint32_t unit, uint32_t next)
 {
     return next > unit ? next : 0;
@@ -130,7 +132,7 @@ static bool pool_fits(const assay__journal_header *header)
            header->pool_set_aside <= header->pool_bytes - header->pool_used;
 }
 
-/* Text fields of a hostile header need not be terminated. */
+/* Terminate the texts of a header, because those of a damaged one may not be terminated. */
 static void terminate_texts(assay__journal_header *header)
 {
     header->host[sizeof header->host - 1] = '\0';
@@ -139,7 +141,7 @@ static void terminate_texts(assay__journal_header *header)
     header->clock_source[sizeof header->clock_source - 1] = '\0';
 }
 
-/* Copy the header out, loading what a live writer changes in one piece. */
+/* Copy the header. Fields that a live writer changes are loaded in one piece. */
 static void copy_header(assay__journal_header *copy, const void *bytes)
 {
     const assay__journal_header *live = bytes;
@@ -149,7 +151,8 @@ static void copy_header(assay__journal_header *copy, const void *bytes)
                sizeof *copy - offsetof(assay__journal_header, total_bytes));
 }
 
-/* The rate comes from the two anchors once they are far enough apart to beat the calibration. */
+/* The rate of the clock. It is computed from the two anchors if they are far enough apart, because
+ * it is then more exact than the calibration. */
 static double seconds_per_tick(const assay__journal_header *header)
 {
     double calibrated = 1 / header->ticks_per_second;
@@ -278,8 +281,8 @@ assay_status assay__journal_file_header(const char *path, assay__journal_header 
     return status;
 }
 
-/* Read what the file holds; a hole costs neither time nor memory, since the copy is zero there. A
- * file system that knows no holes is read in full. */
+/* Read a part of the file, except for its holes, where the copy is zero already. So holes cost
+ * neither time nor memory. On a file system without holes, everything is read. */
 static bool read_data(int descriptor, unsigned char *bytes, uint64_t length, uint64_t offset)
 {
     off_t end = (off_t)(offset + length);
@@ -300,6 +303,7 @@ static bool read_data(int descriptor, unsigned char *bytes, uint64_t length, uin
     return true;
 }
 
+/* Read a field of the header again. A value above `most` becomes `most`. */
 static bool read_mark(int descriptor, size_t field, uint64_t most, uint64_t *mark)
 {
     bool there = read_fully(descriptor, (unsigned char *)mark, sizeof *mark, (off_t)field);
@@ -308,8 +312,9 @@ static bool read_mark(int descriptor, size_t field, uint64_t most, uint64_t *mar
     return there;
 }
 
-/* Only what is in use is read; the rest of the copy is zero as it is in the file. A pool that grows
- * while it is read is read on, so that whatever a node points to is there. */
+/* Read the parts of the pool that are in use. The rest of the copy is zero, as in the file. If the
+ * pool grows meanwhile, the new part is read as well, so that the copy contains everything that a
+ * node refers to. */
 static bool read_pool(int descriptor, unsigned char *bytes, const assay__journal_header *header)
 {
     const uint64_t start = ASSAY__JOURNAL_HEADER_BYTES, size = header->pool_bytes;
@@ -327,7 +332,7 @@ static bool read_pool(int descriptor, unsigned char *bytes, const assay__journal
     return read_data(descriptor, bytes + first, set_aside, first);
 }
 
-/* Look again at how far the rings were written; see assay__journal_read_events. */
+/* Read again how far the event rings were written. assay__journal_read_events() uses this. */
 static assay_status look_at_rings_again(assay__journal_view *view, int descriptor)
 {
     size_t room = 0, count = 0;
@@ -346,8 +351,9 @@ static assay_status look_at_rings_again(assay__journal_view *view, int descripto
     return ASSAY_OK;
 }
 
-/* Nothing leads behind what is used of a pool without rings and samples whose writer is gone; so
- * the copy need not go further. With thousands of small journals that is most of the work. */
+/* If the writer is gone and the pool has no rings and samples, nothing refers to the unused part of
+ * the pool. So the copy can end where the used part ends. With thousands of small journals, this
+ * saves most of the work. */
 static void cut_unused(assay__journal_header *header)
 {
     bool may_grow = header->state == ASSAY__JOURNAL_OPEN &&
@@ -433,7 +439,7 @@ static const assay__node *node_at(const assay__journal_view *view, uint32_t unit
     return in_pool(view, offset, sizeof(assay__node)) ? (const void *)(view->bytes + offset) : NULL;
 }
 
-/* The bytes behind an address of the writer, or NULL. */
+/* The bytes at an address of the writer, or NULL if it is not within the pool. */
 static const void *at_address(const assay__journal_view *view, const void *address, uint64_t bytes)
 {
     uint64_t offset = (uint64_t)(uintptr_t)address - view->header.base_address;
@@ -519,7 +525,7 @@ bool assay__journal_read_device(const assay__journal_view *view,
     return true;
 }
 
-/* The words of exponents without a page, or NULL. */
+/* The words with the buckets of exponents without a page, or NULL. */
 static const uint64_t *rare_words(const assay__journal_view *view, const assay__node *node)
 {
     uint64_t offset = (uint64_t)node->rare * ASSAY__JOURNAL_UNIT;
@@ -581,15 +587,16 @@ static void load_event(const assay__event *live, assay__journal_event *event)
     };
 }
 
-/* Capacities are powers of two; 0 where this one is not. */
+/* Check the capacity of a ring, which is a power of two. Returns 0 if it is not valid. */
 static uint64_t ring_capacity(uint64_t capacity)
 {
     return (capacity & (capacity - 1)) != 0 || capacity > UINT32_MAX ? 0 : capacity;
 }
 
-/* The ring may be overwritten while it is copied: what the writer may have reached by the end is
- * left out. A ring that is written to its end for the first time may grow in place, after which a
- * later event has another place; so the head is loaded first. */
+/* The writer may overwrite the ring while it is copied. So events that the writer may have
+ * overwritten by the end of the copy are left out. A ring that is full for the first time may grow
+ * in place. The place of later events then depends on the new capacity, so the head is loaded
+ * before the capacity. */
 size_t assay__journal_read_events(const assay__journal_view *view, uint32_t unit, size_t index,
                                   assay__journal_event *events, size_t capacity, uint64_t *lost)
 {
@@ -618,7 +625,7 @@ size_t assay__journal_read_events(const assay__journal_view *view, uint32_t unit
     uint64_t size_after = ring_capacity(after.capacity);
     if (size_after < ring_size)
         size_after = ring_size;
-    /* One more: the slot of the oldest event is where the next one is being written. */
+    /* Plus one: the next event is being written into the slot of the oldest one. */
     uint64_t oldest_safe = after.head + 1 > size_after ? after.head + 1 - size_after : 0;
     uint64_t unsafe = oldest_safe > head - kept ? oldest_safe - (head - kept) : 0;
     if (unsafe > kept)

@@ -1,14 +1,16 @@
-/* The figures of a node, as the slow paths write them.
+/* The slow path that enters a duration into the statistics of a node.
  *
- * A binary exponent of durations that is met often has a page of 64 buckets, which the inlined end
- * of a span finds by itself. Most exponents are met a few times only: the first span of all, one
- * that was interrupted. Their buckets share eight words, each with its place in the upper 16 bits
- * and its count in the lower 48; so thousands of threads with many operations need little memory.
- * When the words are used up, or an exponent has been met PAGE_AFTER times, it gets its page.
+ * A binary exponent of durations that occurs often has a page of 64 buckets, which the inlined end
+ * of a span uses by itself. Most exponents occur a few times only, for example that of the very
+ * first span, or of a span that was interrupted. The buckets of such exponents share eight words.
+ * Each word has the place of the bucket in its upper 16 bits and the count in its lower 48. So
+ * thousands of threads with many operations need little memory. An exponent that has occurred
+ * PAGE_AFTER times gets a page. When all words are used up, the exponent that has occurred most
+ * often gets a page.
  *
- * A quarter of the journal is kept for new operations. When the rest is full, a duration that has
- * no bucket is counted in the nearest one of its node, and the header says how often that happened:
- * counts, sums and extremes stay exact, quantiles may be off. */
+ * A quarter of the journal is reserved for new operations. When the rest is full, a duration that
+ * has no bucket is counted in the nearest bucket of its node, and the header counts how often that
+ * happens. Counts, sums and extremes stay exact; quantiles may be off. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +26,9 @@ static uint64_t *rare_buckets(const assay__monitor_state *state, const assay__no
     return assay__journal_at(&state->journal, node->rare);
 }
 
-/* Give the exponent its page. The page is complete before it is published, and from then on readers
- * ignore the words of its exponent; so no count is lost or doubled at any moment. */
+/* Give an exponent its page. The page is complete before it is published. From then on readers
+ * ignore the words of this exponent, so no count is lost or doubled at any moment. The limit of
+ * three quarters keeps the rest of the journal for new operations. */
 static bool give_page(assay__monitor_state *state, assay__node *node, uint64_t *rare, uint32_t page)
 {
     uint64_t *fresh = NULL;
@@ -46,6 +49,7 @@ static bool give_page(assay__monitor_state *state, assay__node *node, uint64_t *
     return true;
 }
 
+/* How often an exponent has occurred, by the words. */
 static uint64_t met(const uint64_t *rare, uint32_t page)
 {
     uint64_t count = 0;
@@ -55,7 +59,7 @@ static uint64_t met(const uint64_t *rare, uint32_t page)
     return count;
 }
 
-/* The exponent that was met most often. */
+/* The exponent that has occurred most often. */
 static uint32_t most_met(const uint64_t *rare)
 {
     uint32_t most = assay__rare_page(rare[0]);
@@ -65,7 +69,7 @@ static uint32_t most_met(const uint64_t *rare)
     return most;
 }
 
-/* The word of the bucket, or a free one that becomes it, or NULL. */
+/* The word of the bucket, or a free word that becomes its word, or NULL if there is none. */
 static uint64_t *rare_word(uint64_t *rare, assay__sketch_place place)
 {
     uint64_t *free_word = NULL;
@@ -80,13 +84,13 @@ static uint64_t *rare_word(uint64_t *rare, assay__sketch_place place)
     return free_word;
 }
 
-/* Where the bucket stands among all in ascending order. */
+/* The position of a bucket among all buckets, in ascending order of durations. */
 static int32_t rank(uint32_t page, uint32_t bucket)
 {
     return (int32_t)(page * ASSAY_PAGE_BUCKETS + bucket);
 }
 
-/* The bucket nearest to the place, of those that the node has. Its words are all in use. */
+/* The bucket of the node that is nearest to the place. All words of the node must be in use. */
 static uint64_t *nearest_bucket(assay__node *node, uint64_t *rare, assay__sketch_place place)
 {
     int32_t wanted = rank(place.page, place.bucket), least = INT32_MAX;
@@ -110,7 +114,8 @@ static uint64_t *nearest_bucket(assay__node *node, uint64_t *rare, assay__sketch
     return nearest;
 }
 
-/* The count of a bucket, to be raised by one; NULL when there is no room for the bucket. */
+/* The counter of a bucket, for the caller to raise by one. NULL if there is no room for the
+ * bucket. */
 static uint64_t *bucket_for(assay__monitor_state *state, assay__node *node,
                             assay__sketch_place place)
 {

@@ -1,20 +1,21 @@
-/* Energy of operations, and counter tracks, from what a meter reads.
+/* Energy of operations, and counter tracks, from the readings of a meter.
  *
- * Operations do not read counters: those move every 100 ms, and spans are shorter. Instead, the
- * meter's thread looks at each window between two moves of the counters, and at how much time each
- * operation spent in spans that ended in it (its sum in the journal, less what the sum was at the
- * window before). The operation gets the share of the window's energy that is its share of the
- * time. An operation that ran for a part of the window may have consumed more or less than that
- * share. Its bounds follow from the power limit of the device, which holds while the operation runs
- * and while it does not:
+ * Spans do not read energy counters: the counters move every 100 ms, and most spans are shorter.
+ * Instead, the meter's thread handles each window between two moves of the counters. It computes
+ * how much time each operation spent in spans that ended in the window: the operation's sum in the
+ * journal, minus its sum at the end of the previous window. The operation gets the share of the
+ * window's energy that equals its share of the window's time. In fact it may have consumed more or
+ * less. Its bounds follow from the power limit of the device, which holds both while the operation
+ * runs and while it does not:
  *
  *     energy - limit * (window - time)  <=  energy of the operation  <=  limit * time, energy
  *
- * A span that is longer than the window began before it, and gets the windows since then. A counter
- * is up to one period late. So the energy of the first and of the last period of an operation may
- * be in a neighbouring window, and the bounds are wider by it.
+ * A span that is longer than the window began before it, and gets its share of all windows since
+ * then. A counter may be late by up to one period. So the energy of the first and of the last
+ * period of an operation may be in a neighbouring window, and the bounds are widened by as much.
  *
- * On streams of a device the time is that on the device, and only that device's energy counts. */
+ * On streams of a device, the time is the time on the device, and only that device's energy
+ * counts. */
 #include <math.h>
 #include <stdio.h>
 
@@ -26,12 +27,13 @@
 
 enum { EVERY_DEVICE = -1, /* and the processor */ NO_DEVICE = -2 };
 
+/* The time between two moves of the counters. */
 typedef struct window {
     assay__monitor_state *state;
     const assay__journal_view *view;
     const assay_meter *meter;
     const assay__meter_step *step;
-    bool first; /* what was measured before the meter came is not counted */
+    bool first; /* the first window: time before the meter was attached is not counted */
 } window;
 
 static double seconds_between(const assay__meter_reading *from, const assay__meter_reading *to)
@@ -39,7 +41,8 @@ static double seconds_between(const assay__meter_reading *from, const assay__met
     return (double)(to->ns - from->ns) * 1e-9;
 }
 
-/* The energy of one source that goes to an operation which was busy for some of the window. */
+/* The share of one source's energy for an operation that was busy for some of the window.
+ * `resumes` says that the operation did not run in the window before. */
 static assay__journal_joules share_of(const assay__meter_source *source, double joules,
                                       double window_seconds, double busy, bool resumes)
 {
@@ -74,7 +77,8 @@ static void add(assay__journal_joules *total, assay__journal_joules part)
     store(&total->high, total->high + part.high);
 }
 
-/* `device`: whose energy counts. */
+/* Add the energy of a window to an operation that was busy for `busy` seconds. `device` is the
+ * index of the GPU whose energy counts, or EVERY_DEVICE. */
 static void credit(const window *now, assay__journal_device *figures, double busy, int device)
 {
     const assay__meter_reading *to = now->step->to, *from = now->step->from;
@@ -111,7 +115,8 @@ assay__journal_device *assay__node_device(assay__monitor_state *state, const ass
     const uint32_t unit = __atomic_load_n(&memory->device, __ATOMIC_ACQUIRE);
     if (unit != 0)
         return assay__journal_at(&state->journal, unit);
-    pthread_mutex_lock(&state->lock); /* the meter's thread and the span's may both come here */
+    /* The meter's thread and the thread of a span may both come here. */
+    pthread_mutex_lock(&state->lock);
     assay__journal_device *fresh = memory->device != 0
                                        ? assay__journal_at(&state->journal, memory->device)
                                        : assay__journal_allocate(&state->journal, sizeof *fresh);
@@ -139,9 +144,9 @@ static void meter_node(const window *now, const assay__lane *lane, assay__node *
     __atomic_store_n(&figures->running, 1, __ATOMIC_RELAXED);
 }
 
-/* The board of a stream's lane, by the name that it was given: "cuda:0 stream 1". With a single
- * board there is no question, whatever CUDA calls it. A board that is not known gets no energy:
- * another's would be wrong. */
+/* The board of a stream's lane. The name of the lane, "cuda:0 stream 1", contains CUDA's number of
+ * the device. If there is only one board, it is that one, whatever number CUDA gives it. If the
+ * board is not known, no energy is counted, because that of another board would be wrong. */
 static int device_of(const assay__lane *lane, size_t devices)
 {
     int number = -1;
@@ -193,7 +198,7 @@ static void count_device(assay_monitor *monitor, const char *id, const assay_dev
     count(monitor, id, "sent_bytes_per_second", state->sent_bytes_per_second);
 }
 
-/* The mean power of the processor over the window. */
+/* Enter the mean power of the processor over the window. */
 static void count_processor(assay_monitor *monitor, const assay__meter_step *step)
 {
     const size_t last = ASSAY__METER_SOURCES - 1;

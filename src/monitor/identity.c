@@ -1,3 +1,4 @@
+/* The identity of this process for its journals: process ids, host, boot and rank. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static int64_t own_rank(void)
     return -1;
 }
 
-/* What forked children have in common with their parent is read once. */
+/* The part of the identity that forked children share with their parent. It is read once. */
 static assay__journal_identity common;
 static pthread_once_t common_once = PTHREAD_ONCE_INIT;
 

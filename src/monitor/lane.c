@@ -1,7 +1,7 @@
-/* Threads and their lanes. A thread meets a monitor for the first time in the slow path of a span
- * and gets a lane; when it ends, the lane keeps its figures. While lanes are few, each thread has
- * its own; beyond RECYCLE_AFTER a new thread takes over the lane of one that ended and goes on
- * adding to its figures, so that memory stays constant however many threads come and go. */
+/* Threads and their lanes. The slow path of a thread's first span of a monitor gives the thread a
+ * lane. When the thread ends, the lane keeps its figures. The first RECYCLE_AFTER lanes are new
+ * ones. After that, a new thread takes over the lane of a thread that has ended and adds to its
+ * figures. So memory stays constant, however many threads come and go. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +69,11 @@ static void make_exit_key(void)
     exit_key_usable = pthread_key_create(&exit_key, end_thread) == 0;
 }
 
-/* Threads that measured must not call end_thread after it is unloaded. So the shared library stays
- * loaded (-z nodelete). A plugin that contains the static library can be unloaded. Threads that
- * still run then end without closing their lanes, which readers expect, and the memory that they
- * own here, a few hundred bytes each, is never freed. */
+/* A thread that measured must not call end_thread() after the code of end_thread() is unloaded. So
+ * the shared library stays loaded (-z nodelete). A plugin that contains the static library can be
+ * unloaded; then this destructor deletes the key. Threads that still run end without closing their
+ * lanes. Readers can handle such lanes. The memory that these threads own here, a few hundred bytes
+ * each, is never freed. */
 __attribute__((destructor)) static void forget_threads(void)
 {
     if (exit_key_usable)
@@ -92,7 +93,7 @@ static assay__thread_lanes *lanes_of_thread(void)
     return assay__thread.lanes = lanes;
 }
 
-/* Drop what monitors left behind in this thread's list when they were freed. */
+/* Free the owners in this thread's list whose monitors have been freed. */
 static void prune(assay__thread_lanes *lanes)
 {
     for (assay__lane_owner **link = &lanes->first; *link != NULL;) {
@@ -139,8 +140,9 @@ static assay__lane_owner *take_over_ended(assay__monitor_state *state)
     return NULL;
 }
 
-/* The event ring is optional: without room for it the lane works without a trace. It reserves
- * addresses for all events and grows as they come. */
+/* Give the lane an event ring, if a trace is wanted. The ring is optional: if there is no room for
+ * it, the lane works without a trace. It reserves addresses for all events, and grows into them as
+ * events come. */
 static void equip_lane(assay__monitor_state *state, assay__lane *lane)
 {
     enum { FIRST_EVENTS = 128 }; /* a page */
@@ -159,8 +161,9 @@ static void equip_lane(assay__monitor_state *state, assay__lane *lane)
 
 static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state *state)
 {
-    /* The node comes first: it keeps the lane away from the start of a page, where the head of the
-     * monitor is. Words at the same place of two pages delay each other in many processors. */
+    /* The node is allocated first, so that the lane does not begin at the start of a page, as the
+     * head of the monitor does. In many processors, words at the same offset in two pages delay
+     * each other. */
     assay__node *root = assay__node_new_root(state);
     assay__lane *lane =
         root != NULL ? assay__journal_allocate(&state->journal, sizeof *lane) : NULL;
@@ -187,11 +190,12 @@ static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state 
     return owner;
 }
 
+/* Write the kind, the name and the thread of a new or taken-over lane into it. */
 static void introduce(assay__lane *lane, assay_lane_kind kind, const char *name)
 {
     uint64_t words[sizeof lane->name / sizeof(uint64_t)] = {0};
     assay__text_copy_name((char *)words, sizeof words, name, strlen(name));
-    /* A lane that is taken over may be read meanwhile. */
+    /* Stores are atomic, because a lane that is taken over may be read meanwhile. */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         __atomic_store_n((uint64_t *)(void *)lane->name + i, words[i], __ATOMIC_RELAXED);
     __atomic_store_n(&lane->kind, (uint32_t)kind, __ATOMIC_RELAXED);
@@ -200,7 +204,8 @@ static void introduce(assay__lane *lane, assay_lane_kind kind, const char *name)
     __atomic_store_n(&lane->state, ASSAY__LANE_LIVE, __ATOMIC_RELEASE);
 }
 
-/* A lane for a new thread or task, new or taken over; NULL when there is no room. */
+/* Get a lane for a new thread, task or stream: a new lane, or one of a thread that has ended. NULL
+ * if there is no room. */
 static assay__lane_owner *take_lane(assay_monitor *monitor, assay_lane_kind kind, const char *name)
 {
     assay__monitor_state *state = assay__monitor_state_of(monitor);
@@ -282,7 +287,8 @@ assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor)
     return owner;
 }
 
-/* Whether the thread that is freeing the monitor owns this lane: then nobody else will free it. */
+/* Whether the calling thread, which is freeing the monitor, owns this lane. Then no other thread
+ * will free the owner struct. */
 static bool is_own(const assay__lane_owner *owner)
 {
     if (assay__thread.lanes != NULL)
@@ -303,7 +309,7 @@ void assay__lanes_release(assay__monitor_state *state, bool after_fork)
             continue;
         }
         int expected = ASSAY__OWNER_ATTACHED;
-        /* In a forked child the other threads do not exist; what was theirs is ours to free. */
+        /* In a forked child the other threads do not exist, so this thread frees their memory. */
         if (!after_fork &&
             atomic_compare_exchange_strong(&owner->state, &expected, ASSAY__OWNER_ORPHANED))
             continue;

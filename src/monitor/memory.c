@@ -1,9 +1,9 @@
-/* Memory of spans. The heap's figures are the thread's own and exact; resident memory belongs to
- * the process.
+/* Memory of spans. Heap figures belong to one thread and are exact. Resident memory belongs to the
+ * process.
  *
- * The kernel keeps one peak of resident memory. With ASSAY_MEMORY_PEAK a span's begin hands what it
- * says so far to the enclosing span and resets it; its end hands its own peak on in the same way.
- * So spans that nest each get their own. */
+ * The kernel keeps only one peak of resident memory. With ASSAY_MEMORY_PEAK, the begin of a span
+ * passes the present peak to the enclosing span and resets it. The end of a span passes the span's
+ * own peak to the enclosing span. So each of several nested spans gets a peak of its own. */
 #include <stdlib.h>
 
 #include "assay/memory.h"
@@ -21,6 +21,7 @@ static bool read_kernel_peak(uint64_t *bytes)
     return true;
 }
 
+/* Pass a peak on to the enclosing span. */
 static void hand_to_enclosing(assay__lane_owner *owner, size_t depth, uint64_t peak_bytes)
 {
     if (depth > 1 && owner->marks[depth - 1].peak_bytes < peak_bytes)
@@ -63,8 +64,9 @@ static void raise_to(uint64_t *field, uint64_t value)
         __atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
-/* If the peak of the pool rose within the span, it is the peak of the span. Otherwise the larger of
- * both ends of the span is a lower bound. */
+/* Record the GPU memory of a span. If the peak of the device's pool rose within the span, that is
+ * the peak of the span. Otherwise the larger figure of the span's begin and end is a lower
+ * bound. */
 static void read_gpu(assay__monitor_state *state, const assay__memory_mark *mark,
                      const assay__node *node, assay__journal_metric *metric)
 {
@@ -72,7 +74,7 @@ static void read_gpu(assay__monitor_state *state, const assay__memory_mark *mark
     metric->has_gpu = assay__gpu_pool_read(&pool);
     if (!metric->has_gpu)
         return;
-    uint64_t before = mark->has_gpu ? mark->gpu_bytes : 0; /* nothing was ever taken from it */
+    uint64_t before = mark->has_gpu ? mark->gpu_bytes : 0; /* else the pool was not in use yet */
     metric->gpu_delta_bytes = (int64_t)(pool.used_bytes - before);
     metric->gpu_peak_bytes = pool.used_bytes > before ? pool.used_bytes : before;
     if (!mark->has_gpu || pool.used_high_bytes > mark->gpu_high_bytes)
@@ -117,7 +119,7 @@ void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_me
         raise_to(&mark->peak_bytes, peak);
     hand_to_enclosing(owner, depth, mark->peak_bytes);
     if (memory == NULL || (state->memory == 0 && state->resident_ticks == 0))
-        return; /* ASSAY_MEMORY_OFF: the metric has it, the operation has not */
+        return; /* ASSAY_MEMORY_OFF: the metric gets the figure, the operation does not */
     add_signed(&memory->rss_delta_bytes, metric->rss_delta_bytes);
     raise_to(&memory->rss_peak_bytes, mark->peak_bytes);
     assay__publish_add(&memory->rss_readings, 1);

@@ -1,3 +1,5 @@
+/* Life cycle of a monitor: its options, its journal, a new journal in a forked child, clearing and
+ * freeing. state.h describes the parts of a monitor and what happens at a fork. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,14 +16,15 @@
 #include "monitor/state.h"
 
 enum {
-    HEAD_BYTES = 64 * 1024, /* whole pages, whatever their size; only the first is ever touched */
+    HEAD_BYTES = 64 * 1024, /* whole pages of any size; only the first page is ever used */
     MAPPING_BYTES = HEAD_BYTES + sizeof(assay__monitor_state),
     DEFAULT_BYTES = 256 * 1024 * 1024,
     MOST_TRACE_EVENTS = 1 << 22,
     MOST_SAMPLES = 1 << 20,
-    MOST_GENERATIONS = 100000,
-    /* Lanes and nodes whose rings and samples fit beside the rest; and the most room for rings,
-     * which is enough for several of the largest. */
+    MOST_GENERATIONS = 100000, /* numbers to try for a journal whose name is taken */
+    /* The journal has additional room for the rings of this many lanes and for the samples of this
+     * many nodes. The rings get at most MOST_RING_BYTES, which is enough for several of the largest
+     * rings. */
     TRACED_LANES = 64,
     SAMPLED_NODES = 32,
     MOST_RING_BYTES = 1 << 30
@@ -64,8 +67,9 @@ static assay__journal_anchor anchor_now(const assay_clock *clock)
     return (assay__journal_anchor){now.ticks, now.monotonic_ns, now.realtime_ns};
 }
 
-/* The journal's file without its suffix: as asked for (a forked child adds its pid), else in
- * $ASSAY_JOURNAL_DIR, one per process and monitor; empty for private memory. */
+/* Write the path of the journal's file without its suffix. It is the path of the options, to which
+ * a forked child adds its process id. Without such a path it is in $ASSAY_JOURNAL_DIR, with a name
+ * for each process and monitor. The result is empty for a journal in private memory. */
 static void journal_stem(const assay__monitor_state *state, uint64_t id, bool forked, char *stem,
                          size_t capacity)
 {
@@ -106,16 +110,16 @@ static assay_status create_journal(assay__monitor_state *state, const char *path
     return ASSAY_OK;
 }
 
-/* If a journal could not be made, a link under its name contains the reason. A link needs no room
- * for data, and readers of the directory count and report it. */
+/* If a journal cannot be made, leave a symbolic link under its name whose target contains the
+ * reason. A link needs no room for data, and readers of the directory count and report it. */
 static void leave_word(const char *path, const assay_error *failure)
 {
-    const char *colon = strrchr(failure->message, ':'); /* behind it stands the system's reason */
+    const char *colon = strrchr(failure->message, ':'); /* the system's reason is behind it */
     char target[120];                                   /* a short link needs no block of its own */
     snprintf(target, sizeof target, ASSAY__JOURNAL_NEVER_MADE "%.100s",
              colon != NULL ? colon + 2 : failure->message);
     int told = symlink(target, path);
-    (void)told; /* where this fails too, nobody can be told */
+    (void)told; /* if this fails as well, there is no way to report it */
 }
 
 static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
@@ -129,8 +133,8 @@ static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool 
         return create_journal(state, NULL, id, error);
     snprintf(path, sizeof path, "%s%s", stem, asked_for ? "" : ASSAY__JOURNAL_SUFFIX);
     assay_status status = create_journal(state, asked_for ? state->path : path, id, failure);
-    /* Names are met again: by a program that replaces itself by exec, by a pid that is reused or is
-     * another one in another container. Each gets a number of its own. */
+    /* A name may already exist: after a program replaced itself by exec, after a process id was
+     * reused, or if another container has the same process id. Then a number is added to it. */
     for (unsigned generation = 2;
          status == ASSAY_E_STATE && !asked_for && generation <= MOST_GENERATIONS; generation++) {
         snprintf(path, sizeof path, "%s.%u%s", stem, generation, ASSAY__JOURNAL_SUFFIX);
@@ -162,7 +166,7 @@ static size_t trace_events_wanted(const assay_monitor_options *options)
     return events == 0 ? 0 : power_of_two(events, MOST_TRACE_EVENTS);
 }
 
-/* At least one: 0 stands for no sampling. */
+/* At least 1, because 0 means that memory is not sampled. */
 static uint64_t ticks_of_10ms(const assay_clock *clock)
 {
     double ticks = assay__clock_ticks_of_ns(clock, 1e7);
@@ -238,8 +242,8 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
         }
         set_id(fresh, id);
         (void)assay__cuda_driver(); /* spans do not look for it: instrument/cuda.h */
-        /* `assay doctor` says where this is missing; a child writes into its parent's journal then
-         */
+        /* Without MADV_WIPEONFORK a forked child writes into its parent's journal. `assay doctor`
+         * reports whether the kernel supports it. */
         if (madvise(fresh, HEAD_BYTES, MADV_WIPEONFORK) != 0)
             assay__journal_keep_from_children(&state->journal, false);
     }
@@ -252,8 +256,10 @@ assay_status assay_monitor_new(const assay_monitor_options *options, assay_monit
     return assay_monitor_open(options, NULL, monitor);
 }
 
-/* A fork may catch another thread of the child in the middle of this. The grandchild's head is
- * wiped again, so it starts anew, and leaves alone what was half replaced. */
+/* Give up the parent's journal in a forked child. Another fork may happen while a thread of the
+ * child is in the middle of this. The kernel then wipes the head again in the grandchild, so the
+ * grandchild starts from the beginning. `rebuilding` is still set there, and tells it not to use or
+ * free what is half replaced. */
 static void leave_parents_journal(assay__monitor_state *state)
 {
     if (atomic_exchange(&state->rebuilding, true)) {
@@ -264,17 +270,17 @@ static void leave_parents_journal(assay__monitor_state *state)
         return;
     }
     assay__lanes_release(state, true);
-    state->streams = NULL; /* the device is the parent's */
+    state->streams = NULL; /* the child cannot use the parent's device */
     state->meter = NULL;
     state->inherited_low = (uintptr_t)state->journal.header;
     state->inherited_high = state->inherited_low + state->journal.bytes;
     assay__journal_forget(&state->journal);
 }
 
-/* The first thread of the child that comes here builds the journal; the others wait for it. The
- * mark `rebuilding` stands in the head, which the kernel wipes at every fork. So a grandchild that
- * is forked meanwhile finds no mark and builds its own, instead of waiting for a thread that it
- * does not have. */
+/* Make a journal for a forked child. The first thread of the child that comes here makes it; other
+ * threads wait. The flag `rebuilding` of the head says that a thread is at work. The kernel wipes
+ * the head at every fork. So a grandchild that is forked meanwhile finds the flag cleared and makes
+ * its own journal, instead of waiting for a thread that it does not have. */
 static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state *state)
 {
     assay__monitor_head *head = (assay__monitor_head *)(void *)monitor;
@@ -285,7 +291,7 @@ static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state 
             usleep(10);
         return assay__monitor_id(monitor);
     }
-    pthread_mutex_init(&state->lock, NULL); /* the thread that held it is not in this process */
+    pthread_mutex_init(&state->lock, NULL); /* a thread of the parent may have held it */
     leave_parents_journal(state);
     uint64_t id = new_monitor_id();
     if (open_journal(state, id, true, NULL) != ASSAY_OK) {
@@ -323,7 +329,7 @@ void assay_monitor_free(assay_monitor *monitor)
     if (monitor == NULL)
         return;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
-    bool inherited = assay__monitor_id(monitor) == 0; /* by a fork, and never used since */
+    bool inherited = assay__monitor_id(monitor) == 0; /* by a fork, and not used since then */
     if (!inherited) {
         assay__monitor_detach(state);
         (void)assay__streams_resolve(state);
@@ -368,7 +374,7 @@ void assay_monitor_clear(assay_monitor *monitor)
         return;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     assay__journal_header *header = state->journal.header;
-    assay_meter *meter = state->meter; /* its thread counts, and reads the nodes */
+    assay_meter *meter = state->meter; /* its thread adds counters and reads nodes: hold it */
     if (meter != NULL)
         assay__meter_hold(meter);
     pthread_mutex_lock(&state->lock);

@@ -1,16 +1,16 @@
-/* Nodes and their lookup. A node's children are found through a table indexed by the low bits of
- * the call site's id, grown until no two children share a slot: the begin of a span then needs one
- * probe and no loop, whichever sibling ran last. Site ids are given out in sequence, so a table
- * rarely grows beyond twice its children. A child that still collides at the largest size stays out
- * of the table and is found through its place.
+/* Nodes and their lookup. Each node has a table of its children, indexed by the low bits of the
+ * call site's id. The table grows until no two children share a slot. So the begin of a span needs
+ * one probe and no loop, whichever sibling ran last. Site ids are given out in sequence, so a table
+ * is rarely larger than twice the number of children. A child that still collides at the largest
+ * size stays out of the table and is found through its place.
  *
- * A place is a name below a parent. Two sites of one name below the same parent have two nodes,
- * which are twins and which the snapshot merges; that keeps one probe enough for both. A plugin
- * that is loaded again and again brings new sites each time, so the number of twins is limited:
- * then the newest node changes its site.
+ * A place is a name below a parent. If two sites below the same parent have the same name, each
+ * gets its own node, so that one probe is enough for both. Such nodes are called twins, and a
+ * snapshot merges them. A plugin that is loaded again and again brings new sites each time. So the
+ * number of twins is limited: at the limit, the newest node is given to the new site.
  *
- * When the journal has no room for another node, the lane's spans of new operations are gathered in
- * one that it has from its start, named "(other)". */
+ * Each lane has from its start a node named "(other)". When the journal has no room for another
+ * node, the spans of new operations are gathered there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ enum {
 
 #define NO_SITE UINT32_MAX
 
-/* Shared by all, never written. */
+/* The table of every node that has no children. It is never written. */
 static assay__child empty_table[1] = {{.branch = {.site = NO_SITE}}};
 static assay__node without_children = {.branch = {.site = NO_SITE, .children = empty_table}};
 
@@ -69,7 +69,7 @@ static assay__node *new_node(assay__monitor_state *state, uint32_t kind)
         return NULL;
     node->kind = kind;
     node->self = assay__journal_unit(&state->journal, node);
-    if (has_spans) /* behind the node, so that its first span finds room */
+    if (has_spans) /* allocated together with the node, so that the first span always has room */
         node->rare = assay__journal_unit(&state->journal, node + 1);
     node->min = UINT64_MAX;
     node->branch.children = empty_table;
@@ -91,14 +91,15 @@ static assay__node *node_at(const assay__monitor_state *state, uint32_t unit)
     return unit == 0 ? NULL : assay__journal_at(&state->journal, unit);
 }
 
-/* Counters hang from the root, where a span may have the same name. */
+/* The key of a place. All counters are children of the root. A span there may have the same name,
+ * so counters use 0 as their parent. */
 static uint64_t place_key(const assay__node *parent, uint32_t kind, uint32_t operation)
 {
     uint32_t below = kind == ASSAY__NODE_COUNTER ? 0 : parent->self;
     return (uint64_t)below << 32 | operation;
 }
 
-/* The entry of this key in a table with a free one, or the free one where it belongs. */
+/* The entry of this key, or the free entry where it belongs. The table must have a free entry. */
 static assay__place *find_place(assay__place *places, size_t capacity, uint64_t key)
 {
     size_t slot = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (capacity - 1);
@@ -122,7 +123,7 @@ static bool grow_places(assay__lane_owner *owner)
     return true;
 }
 
-/* The place, which has no node if it is new; NULL when out of memory. */
+/* Find or make a place. A new place has no node yet. NULL when out of memory. */
 static assay__place *place_of(assay__lane_owner *owner, const assay__node *parent, uint32_t kind,
                               uint32_t operation)
 {
@@ -136,8 +137,9 @@ static assay__place *place_of(assay__lane_owner *owner, const assay__node *paren
     return place;
 }
 
-/* Samples and memory figures are optional: without room the node works without them. Samples
- * reserve addresses for all that may come, and take memory or disk for those that came. */
+/* Give a node its samples and its memory figures. Both are optional: if there is no room, the node
+ * works without them. Samples reserve addresses for the largest number; they take memory or disk
+ * only for those that have been recorded. */
 static void equip(assay__monitor_state *state, assay__node *node)
 {
     if (state->samples > 0) {
@@ -169,8 +171,8 @@ static assay__node *add_child(assay__lane_owner *owner, assay__node *parent, uin
     return node;
 }
 
-/* Fill a table of `slots` with the children of `parent` that were in the old one and `newcomer`;
- * false if two of them share a slot. */
+/* Fill a new table of `slots` with `newcomer` and the children in the old table of `parent`. False
+ * if two of them share a slot. */
 static bool fill_table(assay__child *table, uint32_t slots, const assay__node *parent,
                        assay__child newcomer)
 {
@@ -196,8 +198,10 @@ static assay__child_table *table_of(const assay__node *node)
                                           offsetof(assay__child_table, slots));
 }
 
-/* The branch of the innermost open span's node has changed: so do its copies. The span that is open
- * around it need not be the one it began in (binding.h), so the parent is asked. */
+/* Update the copies of a branch after the branch of the innermost open span's node has changed. One
+ * copy is in the open frame, the other in the table of the node's parent. The parent is taken from
+ * the node, because the enclosing frame may belong to another span than the one in which this span
+ * began (binding.h). */
 static void copy_branch(assay__lane_owner *owner, const assay__node *node)
 {
     assay__publish_branch(&owner->top->branch, &node->branch);
@@ -260,7 +264,8 @@ static void enter(assay__lane_owner *owner, assay__node *parent, assay__node *ch
         parent->children_outside++;
 }
 
-/* Let the node be found through this site from now on, and no more through its old one. */
+/* Move a node to another site. From now on it is found through this site, and no longer through its
+ * old one. */
 static void change_site(assay__lane_owner *owner, assay__node *parent, assay__node *child,
                         uint32_t site)
 {
@@ -270,8 +275,8 @@ static void change_site(assay__lane_owner *owner, assay__node *parent, assay__no
     enter(owner, parent, child, site);
 }
 
-/* The node of this site among the twins of the place, or NULL. Any will do for a site that is not
- * looked up in the table. */
+/* The node of this site among the twins of the place, or NULL. If the site is not looked up in the
+ * table, any twin is right. */
 static assay__node *find_twin(const assay__monitor_state *state, const assay__place *place,
                               uint32_t site, bool in_table)
 {
@@ -281,7 +286,7 @@ static assay__node *find_twin(const assay__monitor_state *state, const assay__pl
     return node;
 }
 
-/* The child of the innermost open span for `operation`, reached through `site`. */
+/* Find or make the child of the innermost open span for `operation`, reached through `site`. */
 static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operation, uint32_t site,
                                        bool in_table)
 {
@@ -300,7 +305,7 @@ static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operat
         return node_at(state, place->node);
     }
     node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
-    if (node == NULL) /* a span within another of the others would be counted twice */
+    if (node == NULL) /* no "(other)" within "(other)": its time would be counted twice */
         return parent != owner->other ? owner->other : NULL;
     node->twin = place->node;
     place->node = node->self;
@@ -310,7 +315,7 @@ static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operat
     return node;
 }
 
-/* The child of a node that is not looked up by sites. */
+/* Find or make a child of a node, in a lane whose nodes are not looked up by call sites. */
 static assay__node *child_at(assay__lane_owner *owner, assay__node *parent, uint32_t operation)
 {
     assay__place *place = place_of(owner, parent, ASSAY__NODE_SPAN, operation);
@@ -336,6 +341,7 @@ assay__node *assay__node_at_path(assay__lane_owner *owner, const assay__lane *ot
     return node;
 }
 
+/* Find or add the name in the journal. False if there is no room. */
 static bool intern(assay__lane_owner *owner, const char *name, uint32_t *operation)
 {
     char clean[ASSAY__NAME_MAX + 1];
@@ -361,7 +367,7 @@ assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *si
     return node;
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo); 0 is kept for "free". */
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). The value 0 is reserved for free entries. */
 static uint64_t hash_text(const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -390,7 +396,7 @@ static bool grow_names(assay__lane_owner *owner)
     return true;
 }
 
-/* The entry of the name, or the free one where it belongs; NULL in a table without any. */
+/* The entry of the name, or the free entry where it belongs. NULL if there is no table yet. */
 static assay__name_entry *find_name(const assay__lane_owner *owner, uint64_t hash)
 {
     size_t slot = (size_t)hash & (owner->name_capacity - 1);
@@ -401,7 +407,8 @@ static assay__name_entry *find_name(const assay__lane_owner *owner, uint64_t has
     return &owner->names[slot];
 }
 
-/* NULL when the table is full. One entry is kept back for ASSAY__OTHER_NAME. */
+/* Add a name. NULL if the table or the journal is full. One entry is reserved for
+ * ASSAY__OTHER_NAME. */
 static assay__name_entry *add_name(assay__lane_owner *owner, const char *name, uint64_t hash)
 {
     bool is_other = strcmp(name, ASSAY__OTHER_NAME) == 0;
@@ -420,8 +427,9 @@ static assay__name_entry *add_name(assay__lane_owner *owner, const char *name, u
     return entry;
 }
 
-/* A 64-bit hash stands for the name: with at most 8192 names, two of them collide once in 10^11
- * programs. Names that find no room are one operation together. */
+/* Find or add the entry of a name. The table compares only 64-bit hashes: with at most 8192 names,
+ * two of them collide in one of 10^11 programs. All names for which there is no room share the
+ * entry of ASSAY__OTHER_NAME. */
 static assay__name_entry *name_entry(assay__lane_owner *owner, const char *name)
 {
     uint64_t hash = hash_text(name);
@@ -474,6 +482,6 @@ bool assay__node_make_other(assay__lane_owner *owner)
         return false;
     owner->other = add_child(owner, owner->lane->frames[0].node, operation, ASSAY__NODE_SPAN);
     if (owner->other != NULL)
-        owner->other->cleared = 1; /* no operation of the record until it has a span */
+        owner->other->cleared = 1; /* not in the record until it has a span */
     return owner->other != NULL;
 }

@@ -1,20 +1,21 @@
-/* Resident memory of spans, sampled.
+/* Sampled resident memory of spans.
  *
- * A reading costs two or three system calls, about 1 µs: too much for every span. So a lane has a
- * deadline, 10 to 15 ms behind its last reading; the random part keeps the readings from falling on
- * the same operation of a loop again and again. The inlined code compares its own counter readings
- * with the deadline, which takes one instruction, and comes here when it has passed. A span is
- * measured in one of two ways:
+ * A reading costs two or three system calls, about 1 µs, which is too much for every span. So each
+ * lane has a deadline for its next reading, 10 to 15 ms after the last one. The random part of this
+ * time keeps the readings from meeting the same operation of a loop again and again. The inlined
+ * code compares its counter readings with the deadline, which takes one instruction, and takes the
+ * slow path when the deadline has passed. A span is measured in one of two ways:
  *
- * - Its begin was due, or it is the first of its operation on a thread. Memory is then read at its
- *   begin and its end. Tasks may be many, so their first spans are read only when they are due.
- * - A reading was due within it or at its end. Memory at its begin is then taken from the reading
- *   before, which is at most one deadline older. Spans that last longer than a deadline are all
- *   measured in this way.
+ * - A reading was due at its begin, or it is the first span of its operation on a thread. Memory is
+ *   then read at its begin and at its end. There may be many tasks, so the first spans of a task
+ *   are read only if a reading is due.
+ * - A reading was due within the span or at its end. The memory at its begin is then taken from the
+ *   previous reading, which is older by at most one deadline. All spans that last longer than a
+ *   deadline are measured in this way.
  *
- * The second way needs to know the open spans: every reading marks those that began since the
- * reading before it, and keeps that earlier reading for them. All spans that began still earlier
- * were marked by then. A mark sends the end of its span to the slow path. */
+ * For the second way, every reading marks the open spans that began since the previous reading, and
+ * stores that previous reading for them. Spans that began earlier have been marked before. A marked
+ * span takes the slow path at its end. */
 #include "instrument/rss.h"
 #include "monitor/state.h"
 
@@ -53,7 +54,8 @@ static void mark_open_spans(assay__lane_owner *owner)
         return;
     for (assay__frame *frame = owner->top; frame > owner->lane->frames; frame--) {
         if ((frame->start & ASSAY__MEMORY_MARK) != 0 || frame->start < resident->ticks)
-            continue; /* spans that ended out of order (binding.h) left no order to rely on */
+            continue; /* not `break`: spans may end out of order (binding.h), so starts may not be
+                         sorted */
         resident->at_begin[frame - owner->lane->frames] = resident->bytes;
         __atomic_store_n(&frame->start, frame->start | ASSAY__MEMORY_MARK, __ATOMIC_RELAXED);
     }

@@ -1,9 +1,10 @@
-/* The slow paths of spans: first meetings, new extremes, memory, other clocks, misuse.
+/* The slow paths of spans. A span takes one if it is the first of its operation on a thread, sets a
+ * new extreme, reads memory, uses another clock, or ends in the wrong order.
  *
- * A signal handler may begin and end spans. Where it interrupts a slow path (ASSAY__BUSY_THREAD) or
- * a fast one (the lane's top is the lane), its span is refused and counted; elsewhere the fast path
- * works as it always does. Only the first span of an operation on a thread must not be in a
- * handler, since it allocates memory. */
+ * A signal handler may begin and end spans. If it interrupts a slow path (ASSAY__BUSY_THREAD) or a
+ * fast path (the lane's top is the lane itself), its span is refused and counted. Otherwise its
+ * span takes the fast path as usual. Only the first span of an operation on a thread must not be in
+ * a handler, because it allocates memory. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,10 +13,11 @@
 #include "assay/binding.h"
 #include "monitor/state.h"
 
-/* The ring is larger than the nearest cache; its lines are asked for this early. */
+/* The event ring is larger than the nearest cache. So its lines are prefetched this many events
+ * ahead. */
 enum { EVENTS_AHEAD = 16 };
 
-/* The longest duration on record: a century. */
+/* The longest duration that is recorded, in ticks: about a century. */
 static const double MOST_TICKS = 9e18;
 
 static void drop_span(assay_monitor *monitor)
@@ -49,8 +51,9 @@ void assay__slow_leave(const assay__lane_owner *owner)
     assay__thread.monitor_id = slow ? ASSAY__NO_MONITOR : owner->monitor_id;
 }
 
-/* Until put_top() the innermost open span of the lane is `owner->top`. False in a handler that
- * interrupted the fast path, where the lane is between two states. */
+/* Take the lane's top. From here to put_top(), `owner->top` is the innermost open span of the lane.
+ * False in a signal handler that interrupted the fast path, because the lane is then between two
+ * states. */
 static bool take_top(assay__lane_owner *owner)
 {
     owner->top = owner->lane->top;
@@ -62,15 +65,15 @@ static void put_top(const assay__lane_owner *owner)
     __atomic_store_n(&owner->lane->top, owner->top, __ATOMIC_RELEASE);
 }
 
-/* The lane of this thread's spans, with its top taken; NULL if nothing can be recorded. */
+/* The lane of this thread's spans, with its top taken. NULL if nothing can be recorded. */
 static assay__lane_owner *lane_with_top(assay_monitor *monitor)
 {
     assay__lane_owner *owner = assay__lane_in_use(assay__lane_of_thread(monitor));
     return owner != NULL && take_top(owner) ? owner : NULL;
 }
 
-/* Do `work`, which begins a span or adds a figure, on the lane of this thread. `work` returns false
- * if the journal has no room; that is counted as a dropped span. */
+/* Call `work` with the lane of this thread, to begin a span or to add a figure. `work` returns
+ * false if the journal has no room, which is counted as a dropped span. */
 static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner *, void *),
                          void *context)
 {
@@ -92,6 +95,7 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
     return done;
 }
 
+/* Count the spans above `top` as abandoned, and make `top` the innermost open span. */
 static void abandon_down_to(assay__lane_owner *owner, assay__frame *top)
 {
     assay__lane *lane = owner->lane;
@@ -100,6 +104,7 @@ static void abandon_down_to(assay__lane_owner *owner, assay__frame *top)
     owner->top = top;
 }
 
+/* Whether an address is on the stack of this thread. */
 static bool on_own_stack(assay__lane_owner *owner, uintptr_t address)
 {
     pthread_attr_t attributes;
@@ -115,12 +120,12 @@ static bool on_own_stack(assay__lane_owner *owner, uintptr_t address)
     return address >= owner->stack_low && address < owner->stack_high;
 }
 
-/* A block that was left by longjmp never ends. We notice it when a block of an outer function
- * begins, because that function's frame is higher up in the stack, or when the same block begins
- * again in the same frame. Only the slow path looks: the next block stands below the one that was
- * left, where its operation has no node yet, and so it comes here. The hot path only stores the
- * frame's address. Addresses of other stacks (coroutines) cannot be compared, so they prove
- * nothing. */
+/* Abandon blocks that were left by longjmp, and so never end. Such a block is noticed in two cases:
+ * when a block of an outer function begins, whose stack frame has a higher address; or when the
+ * same block begins again in the same stack frame. It is enough that the slow path checks this. To
+ * the call tree the next block is a child of the block that was left, where its operation has no
+ * node yet, so it takes the slow path. The hot path only stores the address of the stack frame.
+ * Addresses on other stacks (coroutines) cannot be compared, so they are ignored. */
 static void abandon_left_blocks(assay__lane_owner *owner, uintptr_t stack, uint32_t site)
 {
     for (assay__frame *frame = owner->lane->frames + 1; frame <= owner->top; frame++) {
@@ -151,10 +156,11 @@ static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, boo
                             (read ? ASSAY__MEMORY_BIT : 0));
 }
 
+/* The arguments and the result of begin_span(). */
 typedef struct beginning {
     assay_site *site; /* of a block, or NULL */
     uintptr_t stack;
-    const char *name; /* of a span that is no block */
+    const char *name; /* if `site` is NULL */
     bool metric;
     assay__frame *frame;
 } beginning;
@@ -202,8 +208,8 @@ assay_span assay_monitor_begin_metric(assay_monitor *monitor, const char *name)
     return begin_named(monitor, name, true);
 }
 
-/* How many items a store that is full may hold from now on: twice as many if the journal can make
- * them ready, up to `most`. */
+/* The new capacity of a store that is full: twice the old one, up to `most`, if the journal can
+ * provide the room; otherwise the old one. */
 static uint64_t grown(const assay__monitor_state *state, const void *items, size_t size,
                       uint64_t capacity, uint64_t most)
 {
@@ -232,8 +238,9 @@ static void publish_sample(const assay__lane *lane, assay__node *node, uint64_t 
     }
 }
 
-/* The ring was written to its end. The first time that happens it may still have room behind it;
- * the events that are there keep their places. Readers load the head before the capacity. */
+/* Enlarge the ring when it is full for the first time, if it may have more events. The events in it
+ * keep their places. Readers load the head before the capacity, so they never see a head that the
+ * capacity does not match. */
 static void grow_ring(assay__lane *lane)
 {
     const assay__monitor_state *state = assay__monitor_state_of(lane->owner->monitor);
@@ -245,14 +252,14 @@ static void grow_ring(assay__lane *lane)
             __ATOMIC_RELAXED);
 }
 
-/* The next event goes to the ring's first place: for the first time, or because it was written to
- * its end. */
+/* Whether the next event goes to the first place of the ring: the ring is empty, or it was written
+ * to its end. */
 static inline bool ring_starts_over(const assay__lane *lane)
 {
     return (lane->event_head & (lane->event_capacity - 1)) == 0;
 }
 
-/* The ring must have been grown if it was at its end. */
+/* Write an event. If the ring was at its end, the caller must have called grow_ring(). */
 static inline void put_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
                              uint64_t origin)
 {
@@ -283,8 +290,8 @@ static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t n
         publish_sample(lane, frame->node, now - start);
 }
 
-/* The end of a span that keeps an event beside statistics; false if it takes the slow path. It
- * calls nothing, so that it saves no registers. */
+/* The fast end of a span that records an event and statistics. False if the span must take the slow
+ * path. The function calls no other function, so that it need not save registers. */
 static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t start,
                                   uint64_t now)
 {
@@ -346,8 +353,8 @@ static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t 
     owner->top = frame - 1;
 }
 
-/* A frame that is no open span of this thread. A child that ends what its parent began does nothing
- * wrong. */
+/* Count the end of a frame that is no open span of this thread. A forked child that ends a span of
+ * its parent does nothing wrong, so that is not counted. */
 static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
 {
     uintptr_t address = (uintptr_t)frame;
@@ -357,7 +364,7 @@ static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
     return 0;
 }
 
-/* End the span in `frame` of the lane, whose top is taken; its duration in ticks. */
+/* End the span in `frame` of a lane whose top is taken. Returns its duration in ticks. */
 static uint64_t end_in_lane(assay__lane_owner *owner, assay__frame *frame, uint64_t start,
                             uint64_t now, uintptr_t marks)
 {
@@ -365,7 +372,7 @@ static uint64_t end_in_lane(assay__lane_owner *owner, assay__frame *frame, uint6
     assay__lane *lane = owner->lane;
     if (assay__frame_start(frame) != start && start < state->journal.header->first.ticks)
         return 0; /* begun before the fork that made this process */
-    if (frame > owner->top || assay__frame_start(frame) != start) { /* ended before */
+    if (frame > owner->top || assay__frame_start(frame) != start) { /* it has already ended */
         __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
         return 0;
     }
@@ -404,8 +411,9 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
     return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
 }
 
-/* The open span of a site that began at `start`, or the innermost one if that is 0; NULL if there
- * is none. A span for which the journal had no room is open under the name that gathers those. */
+/* The open span of a site that began at `start`, or the innermost span of the site if `start` is 0.
+ * NULL if there is none. A span for which the journal had no room is open as a span of
+ * "(other)". */
 static assay__frame *find_open(const assay__lane_owner *owner, const assay_site *site,
                                uint64_t start)
 {
@@ -424,8 +432,8 @@ static void swap_words(uint64_t *one, uint64_t *other)
     *other = kept;
 }
 
-/* Make a span the innermost of its lane, although others that began in it are still open. They stay
- * open, one place further down. */
+/* Make a span the innermost one of its lane, although spans that began within it are still open.
+ * Those stay open; each moves one frame down. */
 static void raise_to_top(assay__lane_owner *owner, assay__frame *frame)
 {
     for (; frame < owner->top; frame++) {
@@ -447,7 +455,7 @@ static void raise_to_top(assay__lane_owner *owner, assay__frame *frame)
     }
 }
 
-/* End the span of a site, wherever it is in the lane; its duration in ticks. */
+/* End the span of a site, at any depth of the lane. Returns its duration in ticks. */
 static uint64_t end_site(assay__lane_owner *owner, const assay_site *site, uint64_t start,
                          uint64_t now, bool failed)
 {
@@ -487,9 +495,10 @@ uint64_t assay__site_end_slow(const assay_site *site, assay_monitor *monitor, ui
     return ticks;
 }
 
-/* The end of a span that keeps more than statistics, or whose resident memory is due. All of it is
- * here, so that a program with many sites has the code once. A handler's span may have marked the
- * frame since the caller looked at it. */
+/* The end of a span that records more than statistics, or for which a reading of resident memory is
+ * due. This code is not inlined, so that a program with many call sites contains it once. The start
+ * is read again from the frame, because a span of a signal handler may have marked the frame since
+ * the caller read it. */
 void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
     const uint64_t start = assay__frame_start(frame);
@@ -506,7 +515,7 @@ uint64_t assay_span_end_ns(assay_span span)
 
 void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t start, uint64_t end)
 {
-    /* A stream has no spans but these, and does one thing after another. */
+    /* A stream has no other spans than these, and they do not overlap. */
     const bool late = lane->kind != ASSAY_LANE_GPU_STREAM;
     if (lane->events != NULL)
         publish_event(lane, start, end, assay__event_place(node->self, 0),
@@ -514,6 +523,7 @@ void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t 
                                           late ? ASSAY__EVENT_LATE : 0));
 }
 
+/* A duration or a value to add, and its name. */
 typedef struct addition {
     const char *name;
     uint64_t duration_ns;

@@ -1,13 +1,15 @@
-/* Spans on the streams of a device. A span in flight is a pair of events of the driver and the node
- * of the stream's lane that waits for their time. Flights of a stream complete in the order of
- * their ends, so each stream has a queue, and only its head is asked for.
+/* Spans on the streams of a device. A span that is under way on the device is called a flight. A
+ * flight has two events of the driver and the node of the stream's lane that will get its time. The
+ * flights of a stream complete in the order of their ends. So each stream has a queue, and only the
+ * event of its head has to be queried.
  *
- * A trace also needs to know when a flight started. The device tells how long after `origin` that
- * was; the origin is the start of an earlier flight on the same stream. The time of the origin on
- * our clock is estimated: no flight can start before the call that launched it, so each flight
- * gives a time that the origin cannot be earlier than, and the latest of these times is used. It is
- * right to some microseconds once a flight has found its stream idle. The driver gives times in
- * single precision, which suffices for some seconds; then a later flight becomes the origin. */
+ * A trace also needs the time at which a flight started. The device gives the time between `origin`
+ * and that start; the origin is the start of an earlier flight on the same stream. The time of the
+ * origin on our own clock is estimated. No flight can start before the call that launched it, so
+ * each flight gives a time that the origin cannot be earlier than. The latest of these times is
+ * used. It is exact to some microseconds once a flight has found its stream idle. The driver gives
+ * times in single precision, which is enough for some seconds. After that, a later flight becomes
+ * the origin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,24 +21,25 @@
 
 enum {
     MOST_FLIGHTS = 4096, /* of a stream, under way at once */
-    /* So many are made before the driver is first asked which have completed, and then whenever
-     * none is free. Within a training step each call of the driver finds the caches cold, so that
-     * asking at every span costs more than recording it. */
+    /* A stream makes this many flights before the begin of a span first asks the driver which have
+     * completed. After that it asks whenever no flight is free. Within a training step each call of
+     * the driver finds the caches cold, so that asking at every span would cost more than recording
+     * the span. */
     FEWEST_FLIGHTS = 32,
     MOST_STREAMS = 256
 };
 
-/* An origin is used for 8 s: a float still tells half a microsecond from the next there. */
+/* An origin is used for 8 s. Up to there, a float in milliseconds resolves half a microsecond. */
 static const double ORIGIN_MS = 8000;
 
-/* By how much the clocks of device and processor may have drifted apart meanwhile. */
+/* The most by which the clocks of device and processor drift apart meanwhile. */
 static const double DRIFT_NS = 20000;
 
 typedef struct assay__flight {
-    struct assay__flight *next; /* in its stream's queue, or among those that are free */
-    struct assay__flight *made; /* the one that its stream made before */
+    struct assay__flight *next; /* in its stream's queue, or in the list of free flights */
+    struct assay__flight *made; /* the flight that its stream made before this one */
     struct stream *stream;
-    uint64_t monitor_id; /* of the process that began it */
+    uint64_t monitor_id; /* of the monitor in the process that began it */
     void *start, *end;   /* events; NULL until needed */
     assay__node *node;
     uint64_t begun; /* ticks on the thread */
@@ -49,8 +52,8 @@ typedef struct stream {
     flight *free;
     flight *all; /* linked by `made` */
     size_t flights;
-    void *origin; /* an event of its own, or NULL */
-    double origin_ticks;
+    void *origin;        /* an event that belongs to the stream, or NULL */
+    double origin_ticks; /* the estimated time of the origin on our clock */
 } stream;
 
 struct assay__streams {
@@ -61,7 +64,7 @@ struct assay__streams {
 
 /* ---- The driver ------------------------------------------------------------------------------ */
 
-/* Work in `context`; false if it is gone. */
+/* Make `context` the current one, if it is not. False if it does not exist any more. */
 static bool enter_context(const assay__cuda *cuda, void *context, bool *pushed)
 {
     void *now = NULL;
@@ -87,7 +90,8 @@ static void *context_of(const assay__cuda *cuda, void *handle)
     return status == ASSAY__CUDA_OK ? context : NULL;
 }
 
-/* Events must not become nodes of a graph that is replayed later. */
+/* Whether the stream is being captured into a graph. Our events must not become nodes of a graph
+ * that is replayed later. */
 static bool is_capturing(const assay__cuda *cuda, void *handle)
 {
     int how = 0;
@@ -135,7 +139,7 @@ static flight *take_flight(const assay__cuda *cuda, stream *of)
     return taken;
 }
 
-/* When the flight started, in ticks. */
+/* The time at which the flight started, in ticks. */
 static double place_in_time(const assay__cuda *cuda, const assay_clock *clock, flight *done)
 {
     stream *of = done->stream;
@@ -151,7 +155,7 @@ static double place_in_time(const assay__cuda *cuda, const assay_clock *clock, f
             return start;
         begun = start - assay__clock_ticks_of_ns(clock, DRIFT_NS);
     }
-    /* This flight's start becomes the origin, and the old origin one of its events. */
+    /* The start event of this flight becomes the origin. The flight gets the old origin's event. */
     void *old = of->origin;
     of->origin = done->start;
     of->origin_ticks = begun;
@@ -176,8 +180,9 @@ static void enter_flight(const assay__cuda *cuda, assay__monitor_state *state, f
                           (uint64_t)(start + ticks + 0.5));
 }
 
-/* The flights of a stream that have completed. A failing driver (a lost device, a context that was
- * destroyed, the end of the process) completes nothing any more. */
+/* Enter the flights of a stream that have completed. If the driver fails (a lost device, a
+ * destroyed context, the end of the process), nothing completes any more, and the flights are
+ * dropped. */
 static void resolve_stream(const assay__cuda *cuda, assay__monitor_state *state, stream *of)
 {
     bool pushed = false;
@@ -228,7 +233,8 @@ static void name_stream(const assay__cuda *cuda, void *handle, size_t number, ch
         snprintf(name, room, "cuda:%d stream %zu", device, number);
 }
 
-/* The stream; NULL when there is no room for another. Its context is entered. */
+/* Find or make a stream. NULL if there is no room for another one. The caller has entered its
+ * context. */
 static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
                            void *context)
 {
@@ -284,7 +290,7 @@ void assay__streams_free(assay__monitor_state *state)
         bool pushed = false;
         const assay__cuda *usable =
             cuda != NULL && enter_context(cuda, of->context, &pushed) ? cuda : NULL;
-        free_flights(usable, of->all); /* those of spans that are still open too */
+        free_flights(usable, of->all); /* also those of spans that are still open */
         if (usable != NULL && of->origin != NULL)
             (void)cuda->event_free(of->origin);
         if (usable != NULL)
@@ -295,9 +301,9 @@ void assay__streams_free(assay__monitor_state *state)
     state->streams = NULL;
 }
 
-/* ---- The contract ---------------------------------------------------------------------------- */
+/* ---- The public calls ------------------------------------------------------------------------ */
 
-/* The start of a flight at the place of the call tree where this thread is now; NULL: dropped. */
+/* Start a flight at the place of the call tree where this thread is now. NULL if it is dropped. */
 static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
                             void *context, const assay__lane_owner *thread)
 {
@@ -321,8 +327,9 @@ static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, voi
     return NULL;
 }
 
-/* Note that this operation has no time on a device, since there is no driver, the driver lacks an
- * entry point, or the handle is not that of a stream. The record calls its time unsupported. */
+/* Note that this operation has no time on a device: there is no driver, the driver lacks an entry
+ * point, or the handle is not that of a stream. The record then says that this time is
+ * unsupported. */
 static void decline(assay__monitor_state *state, const assay__lane *lane)
 {
     assay__journal_device *figures = assay__node_device(state, lane->top->node);
@@ -330,7 +337,8 @@ static void decline(assay__monitor_state *state, const assay__lane *lane)
         assay__publish_add(&figures->declined, 1);
 }
 
-/* The flight of the span that is open on this thread; NULL: nothing is recorded on the device. */
+/* Start the flight of the span that is open on this thread. NULL if nothing is recorded on the
+ * device. */
 static flight *enter_stream(assay_monitor *monitor, void *handle)
 {
     flight *fresh = NULL;

@@ -1,5 +1,6 @@
-/* A task owns a lane as a thread does. The thread on which it runs notes it beside the thread's own
- * lane. The lane is made when the task first runs, and again in a forked child. */
+/* Tasks. A task owns a lane, as a thread does. While a task runs on a thread, the owner struct of
+ * the thread's own lane points to it. The lane of a task is made when the task first runs, and once
+ * more when it first runs in a forked child. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 struct assay_task {
     assay_monitor *monitor;
     char *name;
-    assay__lane_owner *owner; /* NULL, or of another process, until the task runs */
-    uint64_t monitor_id;      /* of the owner's journal */
+    assay__lane_owner *owner; /* NULL until the task runs; may belong to the parent of a fork */
+    uint64_t monitor_id;      /* of the owner's journal; tells whether `owner` is valid */
 };
 
 assay_status assay_task_new(assay_monitor *monitor, const char *name, assay_task **task)
@@ -45,7 +46,7 @@ void assay_task_free(assay_task *task)
     free(task);
 }
 
-/* The lane of the task; NULL when there is no room. */
+/* Find or make the lane of the task; NULL if there is no room. */
 static assay__lane_owner *lane_of(assay_task *task)
 {
     if (!has_lane(task)) {

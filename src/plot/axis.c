@@ -1,3 +1,4 @@
+/* Axes: their range, the round values of their ticks, and the texts of the ticks. */
 #include "plot/axis.h"
 
 #include <math.h>
@@ -79,7 +80,8 @@ static size_t even_ticks(const assay__axis *axis, size_t most, double *ticks)
     return count;
 }
 
-/* Powers of ten, or of two for bytes: as many of them as fit, and between them 2 and 5. */
+/* Ticks at powers of ten, or of two for bytes, as many as fit. If there is room, 2 and 5 between
+ * powers of ten get ticks too. */
 static size_t power_ticks(const assay__axis *axis, size_t most, double *ticks)
 {
     static const double between[] = {1, 2, 5};
@@ -119,7 +121,7 @@ static const scale bytes[] = {{1, " B"},
                               {1099511627776.0, " TiB"}};
 static const scale numbers[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}};
 
-/* The largest scale that the value reaches; numbers below 10,000 need none. */
+/* The largest scale that the value reaches. Numbers below 10,000 need no scale. */
 static scale scale_of(assay__axis_unit unit, double value)
 {
     const scale *scales = unit == ASSAY__AXIS_SECONDS ? seconds

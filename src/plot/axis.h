@@ -1,4 +1,4 @@
-/* One axis of a plot: from values to a share of its length, and the ticks along it. */
+/* One axis of a plot. It maps values to a share of its length, and has ticks along it. */
 #ifndef ASSAY_PLOT_AXIS_H
 #define ASSAY_PLOT_AXIS_H
 
@@ -15,7 +15,7 @@ typedef struct assay__axis {
     const char *label;
     assay__axis_unit unit;
     bool logarithmic;
-    double low, high; /* of what was included */
+    double low, high; /* of the values included */
 } assay__axis;
 
 enum { ASSAY__AXIS_MAX_TICKS = 24, ASSAY__AXIS_TEXT = 48 };
@@ -28,16 +28,16 @@ assay__axis assay__axis_of(const char *label, assay__axis_unit unit, bool logari
 void assay__axis_include(assay__axis *axis, double value);
 
 /* Leave some room at both ends, and give an axis of length 0 some length. An axis that begins at 0
- * still begins there. False if no value was included. */
+ * still begins there. Returns false if no value was included. */
 bool assay__axis_finish(assay__axis *axis);
 
 /* The position of the value: 0 at the low end, 1 at the high end, NAN if it cannot be shown. */
 double assay__axis_share(const assay__axis *axis, double value);
 
-/* Ticks at round values, at most `most`, ascending. */
+/* Find ticks at round values, at most `most`, in ascending order. Returns their number. */
 size_t assay__axis_ticks(const assay__axis *axis, size_t most, double ticks[ASSAY__AXIS_MAX_TICKS]);
 
-/* "20 ms", "64 KiB", "2.5M": a value in at most three digits, with its unit. */
+/* Write a value in at most three digits, with its unit: "20 ms", "64 KiB", "2.5M". */
 const char *assay__axis_text(assay__axis_unit unit, double value, char text[ASSAY__AXIS_TEXT]);
 
 #endif

@@ -1,3 +1,5 @@
+/* Draws the parts that all plots share: title, axes with ticks and grid, legend, names of rows, and
+ * a note below. */
 #include "plot/chart.h"
 
 #include <math.h>
@@ -5,8 +7,8 @@
 
 enum { LINE = 14 };
 static const double TITLE_BASE = 17, EDGE = 8, TICK_GAP = 48, BELOW = 34;
-static const double NAMES_SHARE = 0.38; /* of the width, at most */
-static const double FLATNESS = 0.58;    /* height of a plane over its width */
+static const double NAMES_SHARE = 0.38; /* largest share of the width */
+static const double FLATNESS = 0.58;    /* height of a plane as a share of its width */
 
 double assay__chart_x(const assay__chart *chart, double value)
 {

@@ -1,4 +1,4 @@
-/* Numbers in an order, as lines: losses by epoch, errors by step. */
+/* Draws series of a record as lines: losses by epoch, errors by step. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,11 +6,10 @@
 #include "base/error.h"
 #include "plot/kinds.h"
 
-/* Values that span more than this ratio are drawn on a logarithmic axis. */
+/* If the largest value is more than this many times the smallest, the axis is logarithmic. */
 static const double WIDE = 20;
 
-/* Whether the series goes along epochs or steps; series along places and sizes are something else.
- */
+/* Whether the series goes along epochs or steps. Series along places and sizes are not progress. */
 static bool is_progress(const assay_record_series *it)
 {
     static const char *const along[] = {"epoch", "step", "iteration", "batch"};
@@ -20,7 +19,7 @@ static bool is_progress(const assay_record_series *it)
     return false;
 }
 
-/* The series to show: losses if there are any, else whatever the first is called. */
+/* The name of the series to show: the losses if there are any, else the first. */
 static const char *choose_name(const assay_record *record, const assay_plot_settings *settings)
 {
     const char *first = NULL;

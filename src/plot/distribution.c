@@ -1,8 +1,9 @@
-/* A row for each benchmark or operation: how often it took how long, on one logarithmic axis.
+/* Draws a row for each benchmark or operation, with a histogram of its durations on one logarithmic
+ * axis.
  *
  * The durations of a row are gathered in bins that are equally wide on the axis, and the tallest
- * bin of each row is as high as the row. Of operations the record holds the buckets of a sketch,
- * each narrower than a bin of any plot here; of benchmarks every sample. */
+ * bin of each row is as high as the row. For operations the record holds the buckets of a sketch,
+ * each narrower than a bin of any plot here. For benchmarks it holds every sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,11 @@ enum { ROW = 28, BINS = 60 };
 
 typedef struct row {
     char name[ASSAY__CHART_NAME];
-    const assay_record_operation *operation; /* or: */
+    const assay_record_operation *operation; /* for an operation; else NULL */
     const assay_record_subject *subject;
-    double order;           /* larger first: total time, or the order of benchmarks */
-    double p50, p95, p99;   /* NAN: not known */
-    double low, mean, high; /* of the mean; NAN: not known */
+    double order;           /* larger first: total time, or minus the index of a benchmark */
+    double p50, p95, p99;   /* NAN if not known */
+    double low, mean, high; /* interval of the mean; NAN if not known */
 } row;
 
 static int by_order(const void *left, const void *right)
@@ -31,7 +32,8 @@ static int by_order(const void *left, const void *right)
     return (a->order < b->order) - (a->order > b->order);
 }
 
-/* Quantiles of samples as far as there are enough of them to be one. */
+/* Take a benchmark as a row. Its quantiles are computed only if there are enough samples for them.
+ */
 static assay_status take_subject(const assay_record *record, size_t index, row *it)
 {
     const assay_record_subject *subject = &record->subjects[index];

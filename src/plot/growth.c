@@ -1,5 +1,5 @@
-/* Times against sizes on two logarithmic axes, where a power of n is a straight line: the median of
- * each size as a point, the fitted class as a line. */
+/* Draws times against sizes on two logarithmic axes, where a power of n is a straight line. The
+ * median of each size is a point, the fitted class is a line. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 enum { CURVE_POINTS = 48 };
 
-/* Rounded, and 0 rather than −0. */
+/* Round to hundredths, and give 0 instead of −0. */
 static double in_hundredths(double value)
 {
     return round(100 * value) / 100 + 0.0;
 }
 
-/* "sort {n}: n log n, exponent 1.02 … 1.09" */
+/* Name the series: "sort {n}: n log n, exponent 1.02 … 1.09". */
 static void name_series(const assay_growth *growth, char name[ASSAY__CHART_NAME])
 {
     char low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES];

@@ -1,3 +1,5 @@
+/* Draws the history of a benchmark: its values as points, its levels as lines, and a mark with the
+ * change in percent at each step. */
 #include "plot/levels.h"
 
 #include <math.h>
@@ -8,7 +10,7 @@
 
 enum { DEFAULT_WIDTH = 360 };
 
-/* "+10.1 %" above the place where a level begins. */
+/* Draw the mark of a step, with a text such as "+10.1 %", where a level begins. */
 static void mark_step(assay__chart *chart, const assay__plot_level *before,
                       const assay__plot_level *after)
 {

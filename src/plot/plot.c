@@ -1,5 +1,5 @@
-/* The one table of plots. To add one: write an assay__plot_drawer in a file of its own, declare it
- * in kinds.h, add a row here; command, help and tests follow. */
+/* The table of plots. To add a plot, write an assay__plot_drawer in a file of its own, declare it
+ * in kinds.h, and add a row here. The command, its help and the tests use this table. */
 #include <string.h>
 
 #include "assay/plot.h"
@@ -11,7 +11,7 @@
 
 enum { DEFAULT_WIDTH = 360 };
 
-/* Names and descriptions apart, since they are public; the same order. */
+/* The names and descriptions are public, so they have a table of their own, in the same order. */
 static const assay_plot_kind kinds[] = {
     {"distribution", "how long each operation or benchmark took, over all its runs", NULL},
     {"ratios", "comparisons: ratios with their intervals against the margin", NULL},

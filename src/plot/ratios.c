@@ -1,5 +1,5 @@
-/* A row for each comparison: the ratio, its 95 % interval, the margin as a band around 1, and the
- * verdict in words and colour. */
+/* Draws a row for each comparison: the ratio, its 95 % interval, the margin as a band around 1, and
+ * the verdict in words and colour. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static bool is_time(const assay_record_comparison *it)
     return it->metric == NULL || strcmp(it->metric, "wall_seconds") == 0;
 }
 
-/* The candidate, in a comparison of two records the benchmark; the metric where it is not time. */
+/* The name of a row: the candidate, which in a comparison of two records is the benchmark. The
+ * metric is added unless it is time. */
 static void name_row(const assay_record *record, const assay_record_comparison *it,
                      char name[ASSAY__CHART_NAME])
 {

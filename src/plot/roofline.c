@@ -1,5 +1,5 @@
-/* The passes of a profiled model under the roof that the machine was measured to have (Williams,
- * Waterman and Patterson, CACM 52(4), 2009): FLOPs a second over FLOPs a byte. */
+/* Draws the passes of a profiled model below the roof given by the machine's measured peaks
+ * (Williams, Waterman and Patterson, CACM 52(4), 2009): FLOPs per second over FLOPs per byte. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

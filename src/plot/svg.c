@@ -1,3 +1,5 @@
+/* Writes the elements of an SVG document into a buffer. The document contains a light and a dark
+ * theme; the viewer chooses one by the reader's preference. */
 #include "plot/svg.h"
 
 #include <math.h>
@@ -9,18 +11,18 @@
 #include "base/text.h"
 #include "report/cell.h"
 
-/* A plot holds at most some marks for each pixel of its width and row. */
+/* A limit that no plot reaches: a plot has only a few marks for each pixel of its width and row. */
 enum { MAX_BYTES = 64 << 20 };
 
-static const double GLYPH = 6.2; /* mean width of a character of the font below, rounded up */
+static const double GLYPH = 6.2; /* mean width of a character in the font below, rounded up */
 
 typedef struct theme {
     const char *paper, *ink, *grid, *good, *bad, *doubt;
     const char *series[ASSAY__SVG_COLOURS];
 } theme;
 
-/* Okabe and Ito's colours, which colour-blind readers tell apart, darkened or lightened until they
- * have a contrast of 4.5 with the paper. */
+/* The colours of Okabe and Ito, which colour-blind readers can distinguish, darkened or lightened
+ * until they have a contrast of 4.5 with the paper. */
 static const theme light = {
     .paper = "#fff",
     .ink = "#222",
@@ -45,7 +47,7 @@ static void append(assay__svg *svg, const char *text)
     (void)assay__buffer_append_text(&svg->text, text);
 }
 
-/* Hundredths of a pixel are more than an eye sees. */
+/* Append a number with two decimals. Hundredths of a pixel are finer than anyone can see. */
 static void append_number(assay__svg *svg, double value)
 {
     char text[ASSAY__CELL_BYTES];
@@ -68,7 +70,8 @@ static void append_classes(assay__svg *svg, const char *classes)
         (void)assay__buffer_printf(&svg->text, " class=\"%s\"", classes);
 }
 
-/* Characters that XML does not allow become question marks, as does what is no UTF-8. */
+/* Append a text with the special characters of XML escaped. Control characters and bytes that are
+ * not valid UTF-8 become question marks. */
 static void append_escaped(assay__svg *svg, const char *text)
 {
     size_t left = strlen(text);

@@ -1,6 +1,6 @@
-/* What happened when: the spans of each lane, stacked as they nest, or the processes of a run if
- * there are no spans. A mark narrower than a tenth of a pixel is drawn only if its place is still
- * empty, so that the plot of a million spans is no larger than its width requires. */
+/* Draws a timeline: the spans of each lane, stacked as they nest, or the processes of a run if
+ * there are no spans. A bar that ends less than half a pixel after the last one of its row and
+ * depth is left out, so the plot of a million spans is no larger than its width requires. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@ enum { LEVEL = 14, PROCESS_ROW = 16, MAX_DEPTH = 8, COLUMNS_PER_PIXEL = 2 };
 
 typedef struct bars {
     assay__chart *chart;
-    double *tops;   /* of each row */
-    double *filled; /* for each row and depth: up to where it is drawn */
+    double *tops;   /* top of each row */
+    double *filled; /* for each row and depth: where the last bar ends */
 } bars;
 
-/* The same name has the same colour everywhere. */
+/* The same name has the same colour in every plot. */
 static size_t colour_of(const char *name)
 {
     size_t hash = 5381;
@@ -66,7 +66,7 @@ static bool is_span(const assay_record *record, const assay_record_event *it)
            it->lane < record->lane_count;
 }
 
-/* Lanes with spans, the first ones; `row_of` tells each lane its row, or SIZE_MAX. */
+/* The first lanes that have spans. `row_of` holds the row of each lane, or SIZE_MAX. */
 typedef struct lanes {
     char names[ASSAY__PLOT_ROWS][ASSAY__CHART_NAME];
     const char *shown[ASSAY__PLOT_ROWS];
@@ -146,8 +146,8 @@ static assay_status plot_spans(const assay_record *record, const assay_plot_sett
     return status;
 }
 
-/* A process that outlived the command ends with it; a process that was seen only once leaves a
- * mark. */
+/* The end of a process. A process that outlived the command ends with it. A process that was seen
+ * only once has length 0, and gets a mark of the smallest width. */
 static double end_of(const assay_record *record, const assay_record_member *it)
 {
     if (it->end_seconds.validity == ASSAY_VALID)

@@ -1,3 +1,5 @@
+/* Copies parts of one record into another. Every text and array is copied into the memory of the
+ * record that takes it, so that the other record may be freed. */
 #include "record/append.h"
 
 #include <string.h>
@@ -15,7 +17,7 @@ static bool copy_text(assay_record *into, const char **text)
     return *text != NULL;
 }
 
-/* Copy all texts of a list that NULL ends. */
+/* Copy all texts of a list that ends with NULL. */
 #define COPY_TEXTS(into, ...) copy_texts(into, (const char **[]){__VA_ARGS__, NULL})
 
 static bool copy_texts(assay_record *into, const char ***texts)
@@ -72,7 +74,7 @@ static bool copy_rounds(assay_record *into, uint32_t offset, assay_record_subjec
     return copy != NULL;
 }
 
-/* The first round that no subject of the record has. */
+/* The first round number that no subject of the record uses. */
 static uint32_t next_round(const assay_record *record)
 {
     uint32_t next = 0;
@@ -212,7 +214,7 @@ assay_status assay__record_append(assay_record *into, const assay_record *from)
 
 /* ---- joining ---- */
 
-/* The samples of one metric in all parts; `*joined` stays NULL if a part lacks it. */
+/* Join the samples of one metric over all parts. *joined stays NULL if a part lacks the metric. */
 static assay_status join_measure(assay_record *record, const assay_record_subject *const *parts,
                                  size_t count, size_t total, const char *metric,
                                  const double **joined)

@@ -1,5 +1,5 @@
-/* The rules that every record obeys. Writer and reader both check them here, so that the writer
- * never writes what the reader would refuse. */
+/* Checks the rules that every record obeys. The writer and the reader both call this check, so that
+ * the writer never writes a record that the reader would refuse. */
 #include "record/check.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 typedef struct checker {
     const assay_record *record;
     const char *source;
-    assay_status status; /* of a violation */
+    assay_status status; /* returned on a violation */
     assay_error *error;
 } checker;
 

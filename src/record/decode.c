@@ -1,10 +1,10 @@
-/* JSON → record: the one way in for records somebody else may have written.
+/* Reads a record from JSON. Every record that another program may have written comes in this way.
  *
- * jansson checks the syntax (and UTF-8, duplicate keys, nesting up to 2048) and builds a tree;
- * every value is checked for its type and range on its way into the structs (decode_value.c), and
- * check.c looks at the references between them. Figures from outside are checked for their range,
- * but may still be wrong: consumers have to expect odd values (a negative duration, a share above
- * 100 %), but never a reference that points nowhere.
+ * jansson checks the syntax (and UTF-8, duplicate keys, nesting up to 2048) and builds a tree.
+ * Every value is checked for its type and range on its way into the structs (decode_value.c), and
+ * check.c checks the references between them. A figure from outside may still be wrong. Consumers
+ * have to expect odd values (a negative duration, a share above 100 %), but never a reference that
+ * points nowhere.
  *
  * Rules: unknown keys are ignored. A reading that is absent, or null without a reason, was not
  * measured. null stands for a plain number that was not finite. Other plain fields must be there.
@@ -24,10 +24,11 @@
 #include "record/fields.h"
 #include "record/import.h"
 
-/* A hostile file of 300 MB took 6.6 GB in memory. This is enough for three million samples. */
+/* A malicious file of 300 MB took 6.6 GB in memory. This limit is enough for three million samples.
+ */
 static const size_t USUAL_MAXIMUM = (size_t)64 << 20;
 
-/* The object `key` of the top level, if it is there. */
+/* Read the object `key` of the top level, if it is there. */
 static assay_status read_section(assay__decoder *d, const json_t *top, const char *key,
                                  const assay__field *fields, void *target)
 {
@@ -44,7 +45,8 @@ static assay_status read_section(assay__decoder *d, const json_t *top, const cha
 
 typedef assay_status item_reader(assay__decoder *d, const json_t *item, void *target);
 
-/* An array of objects, each read by its table, then by `rest` if there is more to it. */
+/* Read an array of objects. Each is read by its table of fields, then by `rest` unless that is
+ * NULL. */
 static assay_status read_items(assay__decoder *d, const json_t *top, const char *key,
                                const assay__field *fields, item_reader *rest, size_t size,
                                void **items, size_t *count)
@@ -113,8 +115,10 @@ static assay_status read_event(assay__decoder *d, const json_t *row, assay_recor
     const char *kind = json_string_value(json_array_get(row, 0));
     int found = kind != NULL ? assay__event_kind_of(kind) : 0;
     if (found == 0)
-        return assay__decoder_reject(d, NULL,
-                                     "\"span\", \"counter\" or \"function\" is expected first");
+        return assay__decoder_reject(
+            d, NULL,
+            "\"span\", \"counter\", \"function\", \"kernel\" or \"copy\" is "
+            "expected first");
     event->kind = (assay_event_kind)found;
     int64_t name = 0, lane = 0;
     assay_status status =
@@ -327,7 +331,7 @@ static assay_status read_gpu(assay__decoder *d, const json_t *top)
     return status;
 }
 
-/* Is this a record, and one that we understand? */
+/* Check that this is a record, and of a version that we understand. */
 static assay_status read_identity(const assay__decoder *d, const json_t *top)
 {
     const char *schema = json_string_value(json_object_get(top, "schema"));
@@ -410,10 +414,10 @@ static assay_status read_record(assay__decoder *d, const json_t *top)
 {
     assay_record *record = d->record;
     assay_status status = read_identity(d, top);
-    record->assay_version = NULL; /* of the writer, not ours */
+    record->assay_version = NULL; /* the writer's version, not ours */
     if (status == ASSAY_OK)
         status = assay__decode_fields(d, top, assay__record_fields, record);
-    const json_t *total = json_object_get(top, "total_seconds"); /* not without spans */
+    const json_t *total = json_object_get(top, "total_seconds"); /* absent without spans */
     if (status == ASSAY_OK && total != NULL)
         status = assay__decode_number(d, "total_seconds", total, &record->total_seconds);
     if (status == ASSAY_OK)
@@ -468,7 +472,7 @@ static assay_status decode(const char *source, const char *json, size_t length, 
         status = assay__import_syntax(&d, json, length, &top);
     if (status != ASSAY_OK)
         return status;
-    if (error != NULL) /* an importer may leave a remark there, the first try no trace */
+    if (error != NULL) /* clear the first attempt; an importer may set it again */
         error->status = ASSAY_OK;
     status = assay_record_new(&d.record);
     if (status != ASSAY_OK) {

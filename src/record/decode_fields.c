@@ -1,4 +1,5 @@
-/* One reader per field type; lists get their memory from the record before they are filled. */
+/* Reads the fields of a table, with one reader for each type of field. Lists get their memory from
+ * the record before they are filled. */
 #include "record/decode_fields.h"
 #include "assay/record_build.h"
 #include "base/json_writer.h"

@@ -1,5 +1,6 @@
-/* The place of a value is kept as pointers and indices. It becomes text only if something is wrong
- * with the value, because reading a million events must not format a million paths. */
+/* Reads single JSON values. The place of a value is kept as pointers and indices, and becomes text
+ * only if something is wrong with the value, because reading a million events must not format a
+ * million paths. */
 #include "record/decode_value.h"
 
 #include <locale.h>
@@ -37,7 +38,8 @@ static void format_place(const assay__decoder *d, const char *key, char *text, s
     }
 }
 
-/* The end of a long path says more than its beginning, and the place must still fit. */
+/* The end of a long path says more than its beginning, and the message must still have room for the
+ * place. */
 const char *assay__decoder_source(const assay__decoder *d)
 {
     enum { SHOWN = 160 };
@@ -181,8 +183,8 @@ assay_status assay__decode_small(const assay__decoder *d, const char *key, const
     return status;
 }
 
-/* jansson converts numbers by strtod and knows decimal points of one byte only; some locales have
- * longer ones. The C locale is set for this thread alone, and only here. */
+/* jansson converts numbers by strtod() and supports only decimal points of one byte; some locales
+ * have longer ones. The C locale is set for this thread only, and only during this call. */
 static json_t *load(const char *json, size_t length, json_error_t *error)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -215,7 +217,7 @@ assay_status assay__decode_syntax(const assay__decoder *d, const char *json, siz
     if (length == 0)
         return assay__fail(d->error, ASSAY_E_TRUNCATED,
                            "%s: empty; a run record in JSON is expected", assay__decoder_source(d));
-    if (length >= 2 && memcmp(json, "\x1f\x8b", 2) == 0) /* pyperf writes those */
+    if (length >= 2 && memcmp(json, "\x1f\x8b", 2) == 0) /* gzip, as pyperf may write it */
         return assay__fail(d->error, ASSAY_E_FORMAT, "%s: compressed; unpack it with gunzip",
                            assay__decoder_source(d));
     *top = load(json, length, &syntax);

@@ -1,6 +1,6 @@
-/* Record → JSON, streamed: a trace of 16 million events is written from the structs as they are,
- * where a tree of jansson values would take gigabytes. Fields come from the tables in fields.c;
- * here is only what is not a plain field. */
+/* Writes a record as JSON. A trace of 16 million events is written directly from the structs,
+ * because a tree of jansson values would take gigabytes. Plain fields are written by the tables in
+ * fields.c; this file adds everything that is not a plain field. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 #include "record/fact.h"
 #include "record/fields.h"
 
-/* Readers (ours among them) hold integers in 64 signed bits. */
+/* Readers (ours among them) hold integers in 64 signed bits, so larger counts are cut to INT64_MAX.
+ */
 static void write_count(assay__json *json, const char *key, uint64_t value)
 {
     assay__json_count(json, key, value < INT64_MAX ? value : INT64_MAX);
@@ -107,8 +108,9 @@ static void write_items(assay__json *json, const char *key, const assay__field *
     assay__json_end(json);
 }
 
-/* A value that `as_number` accepts is written as a number; with NULL everything is text. Missing
- * facts do not go through the writer's `unavailable`, which holds a bounded number of them. */
+/* A value that `as_number` accepts is written as a number; if `as_number` is NULL, every value is
+ * written as text. The reasons for missing facts are written here, because
+ * assay__json_unavailable() holds only a limited number of them. */
 static void write_facts(assay__json *json, const char *key, const assay_record_fact *facts,
                         size_t count,
                         bool (*as_number)(const assay_record_fact *fact, double *number))
@@ -252,7 +254,8 @@ static void write_subject(assay__json *json, const assay_record_subject *it)
     assay__json_end(json);
 }
 
-/* Only records of benchmarks have them; there, comparisons are shown also when there are none. */
+/* Only records of benchmarks have these parts. Such a record has the array of comparisons even if
+ * it is empty. */
 static void write_benchmarks(assay__json *json, const assay_record *record)
 {
     if (record->subject_count + record->comparison_count + record->difference_count == 0)

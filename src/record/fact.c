@@ -1,3 +1,5 @@
+/* Finds facts, and tells which of them are numbers. A text counts as a number only if formatting
+ * the number gives the same text again. */
 #include "record/fact.h"
 
 #include <string.h>

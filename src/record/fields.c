@@ -1,6 +1,7 @@
-/* Tables instead of one reader and one writer function per struct: a field is added in one line,
- * and cannot be written but not read. Each entry is checked at compile time: _Generic has no branch
- * for a member whose C type is not the one its field type stands for. */
+/* The tables of fields. They replace a reader and a writer function for each struct: a field is
+ * added in one line, and cannot be written without being read. The compiler checks each entry:
+ * _Generic has no branch for a member whose C type differs from the type that the field stands for.
+ */
 #include "record/fields.h"
 
 #include <string.h>
@@ -429,7 +430,7 @@ void assay__record_clear_readings(const assay__field *fields, void *target)
                 assay_reading_missing(ASSAY_NOT_MEASURED);
 }
 
-/* The words of JSON for the values of an enumeration; NULL where it has no such value. */
+/* The JSON names of the values of an enumeration. NULL marks a number that is no value of it. */
 typedef struct words {
     const char *const *of;
     unsigned count;

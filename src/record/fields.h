@@ -1,5 +1,5 @@
-/* The plain fields of the record's structs, described once for the writer and the reader, so that
- * the two cannot drift apart. The JSON key of a field is the name of its member. */
+/* The plain fields of the record's structs. They are described once, for the writer and the reader,
+ * so that the two always agree. The JSON key of a field is the name of its member. */
 #ifndef ASSAY_RECORD_FIELDS_H
 #define ASSAY_RECORD_FIELDS_H
 
@@ -32,7 +32,7 @@ typedef enum assay__field_type {
 typedef struct assay__field {
     const char *key; /* NULL ends a table */
     assay__field_type type;
-    size_t offset; /* of the member in its struct */
+    size_t offset; /* offset of the member in its struct */
 } assay__field;
 
 extern const assay__field assay__record_fields[];           /* assay_record: the top level */
@@ -67,14 +67,15 @@ extern const assay__field assay__record_integrity_fields[];
 /* Mark every reading of the table's struct at `target` as not measured. */
 void assay__record_clear_readings(const assay__field *fields, void *target);
 
-/* "thread"; NULL for a value that is no kind. And back; 0 for a name that is none. */
+/* The name of a kind of lane, such as "thread", or NULL for a value that is no kind. And the kind
+ * of a name, or 0 for a name that is none. */
 const char *assay__lane_kind_name(assay_lane_kind kind);
 int assay__lane_kind_of(const char *name);
 
-/* The verdict of a name; -1 for a name that is none. */
+/* The verdict with this name, or -1 if there is none. */
 int assay__verdict_of(const char *name);
 
-/* "span"; the same for events. */
+/* The same for the kinds of events, such as "span". */
 const char *assay__event_kind_name(assay_event_kind kind);
 int assay__event_kind_of(const char *name);
 

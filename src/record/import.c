@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/json_writer.h"
 
-/* Bytes of a number that is none at the beginning of `text`, or 0. */
+/* The number of bytes of NaN or Infinity at the beginning of `text`, or 0 if neither is there. */
 static size_t wordless_number(const char *text, size_t available)
 {
     static const char *const words[] = {"NaN", "-NaN", "Infinity", "-Infinity"};
@@ -20,7 +20,8 @@ static size_t wordless_number(const char *text, size_t available)
     return 0;
 }
 
-/* Bytes of the string at the beginning of `text`, quotes included, or all there are. */
+/* The number of bytes of the string at the beginning of `text`, quotes included. All bytes, if it
+ * has no end. */
 static size_t string_length(const char *text, size_t available)
 {
     size_t at = 1;

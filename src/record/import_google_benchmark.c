@@ -1,12 +1,12 @@
-/* Google Benchmark's JSON (--benchmark_format=json, schema version 1).
+/* Reads Google Benchmark's JSON (--benchmark_format=json, schema version 1).
  *
- * A row is one repetition of one benchmark; repetitions share their run_name (before version 1.5
- * only a name) and may be interleaved with those of others. So a first pass over the rows counts
- * the repetitions of each name, and a second one fills them in, in the order of the file. Rows of
- * aggregates (mean, median, BigO, …) say nothing the repetitions do not; where those were not
- * written (--benchmark_report_aggregates_only), mean, median and stddev make a subject without
- * samples. Times are real_time: what the benchmark waited for, too, and what UseManualTime()
- * replaces. */
+ * A row is one repetition of one benchmark. Repetitions of the same benchmark share their run_name
+ * (before version 1.5 their name) and may alternate with those of other benchmarks. So a first pass
+ * over the rows counts the repetitions of each name, and a second pass fills them in, in the order
+ * of the file. Rows of aggregates (mean, median, BigO, …) add nothing to the repetitions and are
+ * skipped. If the file has no repetitions (--benchmark_report_aggregates_only), mean, median and
+ * stddev become a subject without samples. The time that is read is real_time. It includes time in
+ * which the benchmark waited; with UseManualTime() it is the time that the benchmark set itself. */
 #include "record/import.h"
 
 #include <string.h>
@@ -32,14 +32,15 @@ static bool has_failed(const json_t *row)
            json_is_true(json_object_get(row, "skipped"));
 }
 
-/* run_name, or in older files name, which is then the same for all repetitions. */
+/* The run_name of a row. Older files have only a name, which is then the same for all repetitions.
+ */
 static const char *name_of(const json_t *row, const char **key)
 {
     *key = json_object_get(row, "run_name") != NULL ? "run_name" : "name";
     return json_string_value(json_object_get(row, *key));
 }
 
-/* Where the subject keeps the aggregate of the row; NULL for one it does not keep. */
+/* The reading of the subject that takes the aggregate of this row, or NULL if no reading does. */
 static assay_reading *figure_of(const json_t *row, assay_record_subject *subject)
 {
     const char *name = json_string_value(json_object_get(row, "aggregate_name"));
@@ -51,8 +52,8 @@ static assay_reading *figure_of(const json_t *row, assay_record_subject *subject
                                          : NULL;
 }
 
-/* The place of the row's subject, which is made when its name is new; NO_SUBJECT for aggregates
- * that no subject keeps. */
+/* The index of the row's subject. A subject is made when its name is new. NO_SUBJECT is for
+ * aggregates that no subject keeps. */
 static assay_status find_subject(assay__decoder *d, json_t *places, const json_t *row,
                                  json_int_t *place)
 {
@@ -97,7 +98,7 @@ static assay_status unit_of(const assay__decoder *d, const json_t *row, double *
     return assay__decoder_reject(d, "time_unit", "ns, us, ms or s is expected");
 }
 
-/* Figures of a subject whose repetitions are not in the file. */
+/* Enter an aggregate into a subject whose repetitions are not in the file. */
 static assay_status fill_figure(const assay__decoder *d, const json_t *row,
                                 assay_record_subject *subject)
 {
@@ -113,7 +114,8 @@ static assay_status fill_figure(const assay__decoder *d, const json_t *row,
     return status;
 }
 
-/* Put the repetition behind those already filled in; `sample_count` counts them up again. */
+/* Append the repetition to the samples that are filled in already. make_room() set `sample_count`
+ * to 0, and it is counted up here again. */
 static assay_status fill(assay__decoder *d, const json_t *row, assay_record_subject *subject,
                          double *samples)
 {
@@ -133,7 +135,7 @@ static assay_status fill(assay__decoder *d, const json_t *row, assay_record_subj
     return status;
 }
 
-/* Room for as many samples as the first pass counted. */
+/* Make room for as many samples as the first pass counted. */
 static assay_status make_room(assay__decoder *d)
 {
     for (size_t i = 0; i < d->record->subject_count; i++) {

@@ -1,8 +1,10 @@
-/* hyperfine's JSON (--export-json): one result for each command, its runs in times[], in seconds.
+/* Reads hyperfine's JSON (--export-json): one result for each command, with its runs in times[], in
+ * seconds.
  *
- * There are runs whose exit code was not 0 only if somebody asked for them: without
- * --ignore-failure the first one ends hyperfine. Its own figures count them like others, and so do
- * we, as with `assay bench --ignore-failure`: timed, and counted as failed. */
+ * A file has runs with an exit code other than 0 only if the user asked for --ignore-failure;
+ * otherwise the first failure ends hyperfine. hyperfine's own figures count these runs like the
+ * others. So does this import, as `assay bench --ignore-failure` does: they are timed, and also
+ * counted as failed. */
 #include "record/import.h"
 
 bool assay__is_hyperfine(const json_t *top)

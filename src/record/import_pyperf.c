@@ -1,7 +1,7 @@
-/* pyperf's JSON, version 1.0: benchmarks made of runs, one process each, whose values are seconds
- * of one loop. Runs without values calibrated; warmups are left out. Metadata of a benchmark that
- * all benchmarks share stand at the top. Benchmarks of bytes or integers (pyperf's other units) are
- * left out: beside the times they are of no use, and no reason to refuse those. */
+/* Reads pyperf's JSON, version 1.0. A benchmark consists of runs, one process each; the values of a
+ * run are seconds of one loop. Runs without values only calibrated the loops; warmups are left out.
+ * Metadata that all benchmarks share stand at the top of the file. Benchmarks of bytes or integers
+ * (pyperf's other units) are left out, and the times of the same file are still read. */
 #include "record/import.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ bool assay__is_pyperf(const json_t *top)
            json_is_array(json_object_get(top, "benchmarks"));
 }
 
-/* Metadata `key` of the benchmark, else of the file, else NULL. */
+/* The metadata `key` of the benchmark, or else of the file, or else NULL. */
 static const json_t *find_metadata(const json_t *top, const json_t *benchmark, const char *key)
 {
     const json_t *own = json_object_get(json_object_get(benchmark, "metadata"), key);
@@ -69,7 +69,7 @@ static assay_status read_values(assay__decoder *d, const json_t *benchmark,
     return status;
 }
 
-/* The unit, if it is another than pyperf's usual; else NULL. */
+/* The unit, if it is not seconds; else NULL. */
 static const char *foreign_unit(const json_t *top, const json_t *benchmark)
 {
     const char *unit = json_string_value(find_metadata(top, benchmark, "unit"));
@@ -109,8 +109,8 @@ static assay_status read_machine(assay__decoder *d, const json_t *metadata)
                               : status;
 }
 
-/* Say that `count` benchmarks are no times, of which `first` is one; refuse the file if nothing
- * else is in it. */
+/* Leave a remark that `count` benchmarks are not times; `first` is the index of the first of them.
+ * Fails if the file contains nothing else. */
 static assay_status leave_out(assay__decoder *d, const json_t *top, const json_t *benchmarks,
                               size_t first, size_t count)
 {

@@ -8,14 +8,15 @@
 #define ASSAY__METRIC_PEAK_RSS         "peak_rss_bytes"
 #define ASSAY__METRIC_HEAP_PEAK        "heap_peak_bytes"
 #define ASSAY__METRIC_HEAP_ALLOCATIONS "heap_allocations"
-#define ASSAY__METRIC_ENERGY           "energy_joules" /* of the whole machine meanwhile */
+#define ASSAY__METRIC_ENERGY           "energy_joules" /* of the whole machine during the sample */
 
-/* Not costs of the subject, but disturbances of a sample: the time it waited for a processor while
- * ready to run; and 1 for a disturbed sample, 0 for others. */
+/* These are not costs of the subject but disturbances of a sample: the time that it waited for a
+ * processor while it was ready to run; and 1 for a disturbed sample, 0 for others. */
 #define ASSAY__METRIC_WAITED           "waited_seconds"
 #define ASSAY__METRIC_DISTURBED        "disturbed"
 
-/* Not a cost of the subject, but the speed of the machine beside it (sampling/yardstick.h). */
+/* This is not a cost of the subject but the speed of the machine beside it (sampling/yardstick.h).
+ */
 #define ASSAY__METRIC_YARDSTICK        "yardstick_seconds"
 
 #endif

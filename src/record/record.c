@@ -1,8 +1,8 @@
-/* Life cycle and filling of a record.
+/* Makes, fills and frees records.
  *
- * Everything lives in one arena, so a record is freed in one go and a reader that fails halfway
- * leaks nothing. Arrays double when they are full; the outgrown copy stays in the arena, which
- * costs at most the size of the final array again. */
+ * Everything lives in one arena, so a record is freed in one step and a reader that fails halfway
+ * leaks nothing. Arrays double when they are full. The outgrown array stays in the arena; all of
+ * them together take at most the size of the final array again. */
 #include "assay/record.h"
 
 #include <stdlib.h>
@@ -39,8 +39,8 @@ enum array {
     ARRAY_COUNT
 };
 
-/* How much room an array that we grew has. A caller may put an array of its own in place, so the
- * room is only believed as long as the record still points to ours. */
+/* The capacity of an array that we grew. A caller may replace the array by one of its own, so the
+ * capacity counts only as long as the record still points to `items`. */
 struct assay__record_growth {
     const void *items;
     size_t capacity;
@@ -139,7 +139,7 @@ const char *assay_record_text(assay_record *record, const char *text)
     size_t length = strlen(text);
     size_t capacity = (length < ASSAY_RECORD_MAX_TEXT ? length : ASSAY_RECORD_MAX_TEXT) + 1;
     char *copy = assay__arena_allocate(record->arena, capacity, 1);
-    if (copy != NULL && length > 0) /* a name may not be empty, a text may */
+    if (copy != NULL && length > 0) /* a name may not be empty, but a text may */
         assay__text_copy_name(copy, capacity, text, length);
     return copy;
 }
@@ -180,7 +180,7 @@ static assay_status reserve(assay_record *record, enum array which, void **items
     return ASSAY_OK;
 }
 
-/* All add functions but those of the facts are the same up to the type of the item. */
+/* All add functions are the same up to the type of the item, except those for facts. */
 #define DEFINE_ADD(function, which, type, array, count)                                            \
     assay_status function(assay_record *record, const type *item)                                  \
     {                                                                                              \
@@ -214,7 +214,7 @@ DEFINE_ADD(assay__record_add_comparison, COMPARISONS, assay_record_comparison, c
 DEFINE_ADD(assay__record_add_difference, DIFFERENCES, assay_record_difference, differences,
            difference_count)
 
-/* Make the fact the record's own. */
+/* Copy the texts of the fact into the record and make its validity agree with its value. */
 static assay_status own_fact(assay_record *record, assay_record_fact *fact)
 {
     if (fact->key == NULL || strcmp(fact->key, "unavailable") == 0)
@@ -229,7 +229,7 @@ static assay_status own_fact(assay_record *record, assay_record_fact *fact)
     return fact->key == NULL || (valued && fact->value == NULL) ? ASSAY_E_MEMORY : ASSAY_OK;
 }
 
-/* Put the fact in the place of the one with its key; false if there is none. */
+/* Replace the fact that has the same key. Returns false if there is none. */
 static bool replace_fact(assay_record_fact *facts, size_t count, assay_record_fact fact)
 {
     for (size_t i = 0; i < count; i++)
@@ -283,7 +283,8 @@ assay_status assay_record_add_setting(assay_record *record, const char *key, con
                     (assay_record_fact){key, value, ASSAY_NOT_MEASURED});
 }
 
-/* Add a fact to an item of the record, in a new array. */
+/* Add a fact to an item of the record, such as a subject, in a new array that is one fact longer.
+ */
 static assay_status add_own_fact(assay_record *record, assay_record_fact **facts, size_t *count,
                                  const char *key, const char *value)
 {

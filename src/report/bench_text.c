@@ -1,6 +1,6 @@
-/* A benchmark as text, 80 columns wide: each subject with its interval and why sampling stopped,
- * then the comparisons and the ranking. Other tools write no interval, some no mean: what a record
- * lacks is computed from its samples, as for every export. */
+/* Prints a benchmark as text, 80 columns wide: each subject with its interval and the reason why
+ * sampling stopped, then the comparisons and the ranking. Other tools write no interval, and some
+ * no mean. Figures that a record lacks are computed from its samples, as for every export. */
 #include <inttypes.h>
 #include <string.h>
 

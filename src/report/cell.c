@@ -1,3 +1,5 @@
+/* Formats the cells of fixed-width tables and writes finished tables. Numbers are formatted by
+ * snprintf(), and the decimal point of the locale is then replaced by a point. */
 #include "report/cell.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-enum { DEEPEST_INDENT = 8 }; /* levels; below them the indent stays, so that names keep room */
+enum { DEEPEST_INDENT = 8 }; /* levels; deeper names are not indented further, to keep room */
 
 static const char *not_available(char text[ASSAY__CELL_BYTES], const char *shown)
 {
@@ -18,7 +20,8 @@ static const char *not_available(char text[ASSAY__CELL_BYTES], const char *shown
     return text;
 }
 
-/* The host program may have set a locale whose decimal point is another character, or several. */
+/* Replace the decimal point: the host program may have set a locale in which it is another
+ * character or several. */
 static const char *with_point(char text[ASSAY__CELL_BYTES])
 {
     char *start = text + strspn(text, " +-0123456789");

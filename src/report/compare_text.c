@@ -1,5 +1,5 @@
-/* Comparisons as a page of text, 80 columns wide or as wide as the terminal. Differences between
- * the machines come first, because a reader should know them before a verdict. */
+/* Prints comparisons as a page of text, 80 columns wide or as wide as the terminal. Differences
+ * between the machines come first, because a reader should know them before a verdict. */
 #include <math.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@
 #include "report/format.h"
 
 enum { NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, REASON_INDENT = 4 };
-enum { LABEL_WIDTH = 23, VALUE_WIDTH = 27 }; /* of differences */
+enum { LABEL_WIDTH = 23, VALUE_WIDTH = 27 }; /* for differences */
 
-/* "1", "0.5", "99.9995": a share in percent, near 0 and 100 with two digits of what it is off, and
- * without a trail of zeros. */
+/* Write a share in percent: "1", "0.5", "99.9995". Near 0 and 100 it has two significant digits of
+ * the distance from there. Zeros at the end are removed. */
 static const char *format_percent(double share, char text[ASSAY__CELL_BYTES])
 {
     double off = 100 * fmin(share, 1 - share);
@@ -30,7 +30,7 @@ static const char *format_percent(double share, char text[ASSAY__CELL_BYTES])
     return text;
 }
 
-/* Words, wrapped, each line indented. */
+/* Print a text, wrapped, with each line indented. */
 static void print_wrapped(FILE *stream, const char *text, size_t indent)
 {
     for (const char *rest; *text != '\0'; text = rest) {
@@ -84,15 +84,16 @@ static void print_differences(const assay_record *record, FILE *stream)
         fputc('\n', stream);
 }
 
-/* In a comparison of two records, the name of the benchmark stands above, and the files stand in
- * the columns. */
+/* Whether two records are compared. The name of the benchmark then stands above, and the files
+ * stand in the columns. */
 static bool is_between_records(const assay_record_comparison *it)
 {
     return same_text(it->baseline, it->candidate) && it->baseline_origin != NULL &&
            it->candidate_origin != NULL && !same_text(it->baseline_origin, it->candidate_origin);
 }
 
-/* The columns of the names get what a wide terminal has to spare, as far as a name needs it. */
+/* The width of the columns of names. On a wide terminal they get the additional columns, as far as
+ * a name needs them. */
 static size_t name_width(const assay_record *record, FILE *stream)
 {
     char label[ASSAY__SUBJECT_LABEL];
@@ -149,7 +150,8 @@ static void print_figures(const assay_record_comparison *it, FILE *stream)
     fputc('\n', stream);
 }
 
-/* A reason stands below the first verdict that has it, and says how many others have it too. */
+/* Print the reason below the first verdict that has it, with the number of other verdicts that have
+ * it too. */
 static void print_reason(const assay_record *record, const assay_record_comparison *it,
                          FILE *stream)
 {
@@ -170,7 +172,8 @@ static void print_reason(const assay_record *record, const assay_record_comparis
     print_wrapped(stream, text, REASON_INDENT);
 }
 
-/* `above` is the comparison before it, or NULL: its name stands for both if it is the same. */
+/* Print one comparison. `above` is the comparison before it, or NULL. If both have the same name,
+ * it is not printed again. */
 static void print_comparison(const assay_record *record, const assay_record_comparison *it,
                              const assay_record_comparison *above, size_t width, FILE *stream)
 {
@@ -212,7 +215,8 @@ const char *assay__metric_name(const char *metric)
     return metric;
 }
 
-/* Processor time is not shown if its verdict is that of wall time. */
+/* Whether to show the comparison. Processor time is not shown if its verdict is the same as that of
+ * wall time. */
 static bool is_news(const assay_record *record, const assay_record_comparison *it)
 {
     for (size_t i = 0; i < record->comparison_count; i++) {
@@ -227,8 +231,8 @@ static bool is_news(const assay_record *record, const assay_record_comparison *i
     return true;
 }
 
-/* A comparison that does not lead gets a line only if it shows a difference; the record has all of
- * them. */
+/* Print the other metrics. A comparison that does not lead gets a line only if it shows a
+ * difference; the record holds all of them. */
 static void print_other_metrics(const assay_record *record, FILE *stream)
 {
     bool first = true;
@@ -252,7 +256,7 @@ static void print_other_metrics(const assay_record *record, FILE *stream)
     }
 }
 
-/* What the ratios are of: time, unless all of them are of another metric. */
+/* The quantity that the ratios compare: time, unless all of them compare another metric. */
 static const char *leading_metric(const assay_record *record)
 {
     const char *metric = record->comparisons[0].metric;
@@ -266,7 +270,7 @@ static const char *leading_metric(const assay_record *record)
 
 enum { RULE_BYTES = 1024 };
 
-/* The rule by which the record's verdicts were reached, a paragraph to a line. */
+/* Compose the rule by which the record's verdicts were reached, one paragraph on each line. */
 static void compose_rule(const assay_record *record, char text[RULE_BYTES])
 {
     char margin[ASSAY__CELL_BYTES], level[ASSAY__CELL_BYTES], shared[256] = "";
@@ -311,7 +315,8 @@ static void print_rule(const assay_record *record, const assay_record *above, FI
     }
 }
 
-/* List what was not compared, because a reader who sees only good verdicts would not notice. */
+/* List the benchmarks that were not compared, because a reader who sees only good verdicts would
+ * not notice. */
 static void print_missing(const assay_record *record, FILE *stream)
 {
     for (size_t i = 0; i < record->difference_count; i++) {

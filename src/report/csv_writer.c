@@ -1,3 +1,4 @@
+/* Writes the fields of a CSV file: quotes, doubled quotes, and a guard against formulas. */
 #include "report/csv_writer.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-/* The formats of two services that follow benchmarks over time: Bencher's metric format and the
- * custom one of github-action-benchmark (tool: customSmallerIsBetter).
+/* Writes the formats of two services that follow benchmarks over time: Bencher's metric format and
+ * the custom format of github-action-benchmark (tool: customSmallerIsBetter).
  *
- * Both compare numbers over months, so the unit never adapts to the size: times are in nanoseconds,
- * which is what Bencher's built-in measure "latency" means. */
+ * Both services compare numbers over months, so the unit never changes with the size. Times are in
+ * nanoseconds, the unit of Bencher's built-in measure "latency". */
 #include <math.h>
 
 #include "report/cell.h"

@@ -1,12 +1,12 @@
-/* Google Benchmark's JSON (json_schema_version 1): one row for each sample, as a repetition, then
- * mean, median and stddev as aggregates.
+/* Writes Google Benchmark's JSON (json_schema_version 1): one row for each sample, as a repetition,
+ * then mean, median and stddev as aggregates.
  *
- * Written so that the strictest reader is content: every row has real_time, cpu_time and time_unit
- * (rows of other kinds void the file for Bencher), nothing is NaN (github-action-benchmark uses
- * JSON.parse), and the unit is always ns, because compare.py passes over rows whose unit differs
- * between two files. compare.py also wants a cpu_time in every row, which assay measures for a
- * subject as a whole: each sample gets the subject's share of processor time, and where that is not
- * known its real_time; the context says so. */
+ * The file satisfies the strictest of its readers. Every row has real_time, cpu_time and time_unit,
+ * because Bencher rejects a file that has other rows. Nothing is NaN, because
+ * github-action-benchmark uses JSON.parse. The unit is always ns, because compare.py skips rows
+ * whose unit differs between two files. compare.py also wants a cpu_time in every row, but assay
+ * measures processor time for a subject as a whole. So each sample gets the subject's share of
+ * processor time or, if that is not known, its real_time; the context says so. */
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void print_context(assay__json *json, const assay_record *record)
 
 typedef struct writer {
     assay__json json;
-    assay__buffer name; /* of an aggregate; its first failure sticks */
+    assay__buffer name; /* name of an aggregate; its first failure sticks */
 } writer;
 
 typedef struct row {
@@ -79,7 +79,7 @@ typedef struct row {
     size_t family;
     double seconds;
     uint64_t iterations;
-    const char *aggregate; /* NULL: a repetition */
+    const char *aggregate; /* NULL for a repetition */
     size_t repetition;
 } row;
 

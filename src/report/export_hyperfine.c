@@ -1,7 +1,8 @@
-/* hyperfine's JSON, in seconds. hyperfine has a number everywhere except for the standard deviation
- * of one run, which is null; what assay did not measure is null too. `times` are the seconds of one
- * iteration; `command` is the subject's name, as with hyperfine's --command-name. memory_usage_byte
- * is left out: assay knows the peak of a subject, not of each run. */
+/* Writes hyperfine's JSON, in seconds. hyperfine has a number everywhere except for the standard
+ * deviation of one run, which is null. Figures that assay did not measure are null too. `times` are
+ * the seconds of one iteration; `command` is the subject's name, as with hyperfine's
+ * --command-name. memory_usage_byte is left out, because assay knows the peak of a subject, not of
+ * each run. */
 #include "report/export.h"
 
 static void print_reading(assay__json *json, const char *key, assay_reading reading)
@@ -19,7 +20,7 @@ static void print_times(assay__json *json, const assay__export_item *item)
         assay__json_number(json, NULL, item->seconds[i]);
     assay__json_end(json);
     bool some_failed = item->subject->failures_timed && item->subject->failed_runs > 0;
-    if (item->subject->command_count == 0 || some_failed) /* which of them is not known */
+    if (item->subject->command_count == 0 || some_failed) /* it is not known which failed */
         return;
     assay__json_row(json, "exit_codes");
     for (size_t i = 0; i < item->count; i++)

@@ -1,3 +1,5 @@
+/* Makes the list of subjects that the export formats share: unique names, valid samples, and
+ * figures computed from the samples where the record does not have them. */
 #include "report/export.h"
 
 #include <math.h>
@@ -96,8 +98,8 @@ static bool is_taken(const assay__export_list *list, size_t before, const char *
     return false;
 }
 
-/* "sort", then what tells it from its namesakes: "sort size=4", "sort size=4 (old.json)", and when
- * nothing does "sort #2". */
+/* Make a unique name: "sort", or with the parameters "sort size=4", or with the file "sort size=4
+ * (old.json)", or as the last resort with a number "sort #2". */
 static char *unique_name(const assay__export_list *list, size_t index)
 {
     const assay_record_subject *subject = list->items[index].subject;

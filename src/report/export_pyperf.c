@@ -1,9 +1,10 @@
-/* pyperf's JSON, version "1.0": a benchmark with one run holding all samples, in seconds.
+/* Writes pyperf's JSON, version "1.0": each benchmark has one run that holds all samples, in
+ * seconds.
  *
  * pyperf refuses a whole file for a value that is not above zero and for a metadata text that is
- * empty, so neither is written: samples that read zero (below the clock's resolution) are left out
- * and counted in the metadata. The times of warm-up samples are not kept by assay; their number
- * is. */
+ * empty, so neither is written. Samples that read zero (below the clock's resolution) are left out
+ * and counted in the metadata. assay does not keep the times of warm-up samples, only their number.
+ */
 #include <string.h>
 
 #include "record/fact.h"

@@ -1,6 +1,7 @@
-/* Benchmark results as SQL that SQLite and PostgreSQL both take: tables made when missing, then one
- * row for each subject, sample and comparison, in one transaction. Texts are quoted as the standard
- * has it, quotes doubled and backslashes plain (PostgreSQL's default since 9.1; MySQL differs). */
+/* Writes benchmark results as SQL that both SQLite and PostgreSQL accept. Tables are created if
+ * they are missing; then follows one row for each subject, sample and comparison, all in one
+ * transaction. Texts are quoted as in the SQL standard: quotes are doubled and backslashes are
+ * plain (PostgreSQL's default since 9.1; MySQL differs). */
 #include "assay/record.h"
 #include "base/error.h"
 #include "record/fact.h"
@@ -51,7 +52,7 @@ static void number(assay__buffer *sql, assay_reading value)
         assay__buffer_append_text(sql, "NULL");
 }
 
-/* INSERT INTO table VALUES ('2026-…', 'host' */
+/* Begin a row: INSERT INTO table VALUES ('2026-…', 'host' */
 static void begin_row(assay__buffer *sql, const char *table, const assay_record *record)
 {
     assay__buffer_printf(sql, "INSERT INTO %s VALUES (", table);
@@ -66,7 +67,7 @@ static void text(assay__buffer *sql, const char *value)
     quote(sql, value);
 }
 
-/* A text put together by `compose`, NULL when it is empty. */
+/* Append a text that was composed in a buffer; NULL if it is empty. */
 static void composed(assay__buffer *sql, const assay__buffer *part)
 {
     text(sql, part->length > 0 ? part->data : NULL);

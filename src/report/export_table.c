@@ -1,4 +1,5 @@
-/* Benchmark results as tables: CSV with one row a subject, CSV with one row a sample, Markdown. */
+/* Writes benchmark results as tables: CSV with one row for each subject, CSV with one row for each
+ * sample, and Markdown. */
 #include <string.h>
 
 #include "base/error.h"
@@ -32,7 +33,7 @@ static bool is_new(const assay__export_list *list, size_t index, const char *key
     return true;
 }
 
-/* A column for each parameter that any subject has; `row` NULL is the header. */
+/* Append a column for each parameter that any subject has. If `row` is NULL, append the header. */
 static void csv_parameters(assay__buffer *csv, const assay__export_list *list,
                            const assay__export_item *row)
 {
@@ -93,7 +94,7 @@ assay_status assay__export_csv(const assay__export_list *list, FILE *stream, ass
 assay_status assay__export_samples_csv(const assay__export_list *list, FILE *stream,
                                        assay_error *error)
 {
-    assay__buffer csv, parameters; /* the latter are the same for all samples of a subject */
+    assay__buffer csv, parameters; /* parameters are the same for all samples of a subject */
     assay__buffer_init(&csv, ASSAY__TABLE_MAX_BYTES);
     assay__buffer_init(&parameters, ASSAY__TABLE_MAX_BYTES);
     assay__buffer_append_text(&csv, "name,sample,round,seconds");
@@ -122,7 +123,7 @@ assay_status assay__export_samples_csv(const assay__export_list *list, FILE *str
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
-/* The text, kept within its cell. */
+/* Append a text so that it stays within its cell. */
 static void plain(assay__buffer *table, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -132,7 +133,7 @@ static void plain(assay__buffer *table, const char *text)
     }
 }
 
-/* The text as a code span, fenced by more backticks than it has in a row. */
+/* Append a text as a code span, enclosed by more backticks than the text has in a row. */
 static void code(assay__buffer *table, const char *text)
 {
     size_t longest = 0;
@@ -177,7 +178,7 @@ static void markdown_subject(assay__buffer *table, const assay__export_item *ite
     assay__buffer_printf(table, " | %zu |\n", item->count);
 }
 
-/* A subject of a comparison, with the file it comes from where there are several. */
+/* Append a subject of a comparison, with the file that it comes from if that is known. */
 static void compared(assay__buffer *table, const char *name, const char *origin)
 {
     code(table, name != NULL ? name : "");

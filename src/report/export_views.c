@@ -1,5 +1,5 @@
-/* What a monitor measured, from its saved record: the tables, CSV and advice its own process could
- * have printed. */
+/* Prints a monitor's saved record: the same tables, CSV and advice that its own process could have
+ * printed. */
 #include <stdlib.h>
 
 #include "assay/bottleneck.h"

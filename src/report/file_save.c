@@ -1,3 +1,5 @@
+/* assay_file_save(): prints to a file that is replaced atomically, or to standard output for "-".
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Findings as text: one line each, with its remedies below on request. */
+/* Prints findings as text: one line each, with its remedies below if the caller asks for them. */
 #include <string.h>
 
 #include "assay/bottleneck.h"
@@ -60,7 +60,7 @@ unsigned assay__findings_flags(const assay_record *record)
     return ASSAY_SHOW_REMEDIES | (gpu ? (unsigned)ASSAY_SHOW_GPU_REMEDIES : 0);
 }
 
-/* A line below the finding, or none. */
+/* Append a line about the second symptom, if it was measured. */
 static void second_symptom(assay__buffer *text, const assay_finding *finding)
 {
     char number[ASSAY__CELL_BYTES];

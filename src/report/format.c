@@ -1,3 +1,5 @@
+/* Formats times, sizes and counts for people, and prints texts in fields of a given width. Widths
+ * count code points, not bytes. */
 #include "report/format.h"
 
 #include <math.h>
@@ -7,7 +9,7 @@
 
 enum { USUAL_WIDTH = 80, MOST_WIDTH = 160 };
 
-/* Decimals that leave four significant digits, or all whole ones. */
+/* The number of decimals that leaves four significant digits, or all digits of a whole number. */
 static int decimals_of(double value)
 {
     double size = fabs(value);
@@ -97,7 +99,7 @@ const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__
     return text;
 }
 
-/* Bytes of the first `columns` code points; the text has as many. */
+/* The number of bytes of the first `columns` code points. The text must have that many. */
 static size_t bytes_of(const char *text, size_t columns)
 {
     size_t bytes = 0;

@@ -1,5 +1,6 @@
-/* What the GPUs of a run did: the ten kernels that cost most, copies, idle time by its likely
- * cause. Lines keep to 80 columns; on a wider terminal the names of kernels get what is left. */
+/* Prints the activity of a run's GPUs: the ten kernels that cost most, copies, and idle time by its
+ * likely cause. Lines keep to 80 columns. On a wider terminal, the names of kernels get the
+ * additional columns. */
 #include <string.h>
 
 #include "assay/record.h"
@@ -34,7 +35,8 @@ static void print_bytes(FILE *stream, double bytes)
     assay__format_right(stream, assay__format_bytes(bytes, text), FIGURE_WIDTH);
 }
 
-/* The name without return type and parameters: what tells kernels apart begins a name. */
+/* Print a kernel's name without its return type and parameters, because the beginning of the name
+ * distinguishes kernels. */
 static void print_name(FILE *stream, const char *name, size_t used)
 {
     char text[NAME_BYTES];
@@ -142,7 +144,7 @@ static void print_idle(const assay_record_gpu *gpu, FILE *stream)
     }
 }
 
-/* In lines of at most 80 columns, broken between words. */
+/* Print a text in lines of at most 80 columns, broken between words. */
 static void print_wrapped(FILE *stream, const char *text)
 {
     enum { INDENT = 8, WIDTH = 80 };

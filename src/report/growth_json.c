@@ -1,4 +1,5 @@
-/* A growth fit as one JSON object: flat where programs look first, lists for the rest. */
+/* Writes a growth fit as one JSON object. The figures that programs need most are direct members;
+ * the rest is in lists. */
 #include "assay/growth.h"
 #include "base/error.h"
 #include "base/json_writer.h"

@@ -1,5 +1,5 @@
-/* A log-log plot in plain ASCII: on such axes a power of n is a straight line and its slope the
- * exponent, an overhead is a bend at the left. */
+/* A log-log plot in plain ASCII. On such axes a power of n is a straight line whose slope is the
+ * exponent, and an overhead is a bend at the left. */
 #include "report/growth_plot.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ const char *assay__growth_number(double value, char text[ASSAY__GROWTH_TEXT])
     }
     snprintf(text, ASSAY__GROWTH_TEXT, "%.4g", value);
     char *point = text + strspn(text, "+-0123456789");
-    if (*point != '\0' && *point != 'e' && point[1] != '\0') /* of the host program's locale */
+    if (*point != '\0' && *point != 'e' && point[1] != '\0') /* the locale's decimal point */
         *point = '.';
     return text;
 }
@@ -53,7 +53,8 @@ static axes axes_of(const assay_growth *growth)
             range.top = fmax(range.top, log(sizes[i].fitted_seconds));
         }
     }
-    /* A constant should not fill the page with its noise: at least a factor of four. */
+    /* The vertical axis covers at least a factor of four, so that the noise of a constant does not
+     * fill the page. */
     double missing = log(4) - (range.top - range.bottom);
     if (missing > 0) {
         range.bottom -= missing / 2;

@@ -1,5 +1,5 @@
-/* A growth fit as a page of text, 80 columns wide. The verdict stands first, then what it rests on:
- * the numbers, so that a reader can disagree. */
+/* Prints a growth fit as a page of text, 80 columns wide. The verdict comes first, then the numbers
+ * that it is based on, so that readers can judge it themselves. */
 #include <string.h>
 
 #include "assay/growth.h"
@@ -15,7 +15,7 @@ static void label(assay__buffer *page, const char *text)
     assay__buffer_printf(page, "%-*s", LABEL_WIDTH, text);
 }
 
-/* Words after a label, wrapped. */
+/* Append a text after a label, wrapped. */
 static void paragraph(assay__buffer *page, const char *title, const char *text)
 {
     for (const char *rest; *text != '\0'; text = rest, title = "") {
@@ -113,7 +113,7 @@ static void append_predictions(assay__buffer *page, const assay_growth *growth)
     }
 }
 
-/* A long table is shown in part; --json has all of it. */
+/* Append the table of sizes. The middle of a long table is left out; --json shows all of it. */
 static void append_sizes(assay__buffer *page, const assay_growth *growth)
 {
     assay__buffer_printf(page, "\n%14s%9s%14s%14s%14s\n", "n", "values", "median", "fitted",

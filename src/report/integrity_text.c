@@ -1,4 +1,5 @@
-/* What could not be recorded, one line for each kind, and what to do about it. */
+/* Prints notes on data that could not be recorded, one line for each kind, and how to avoid the
+ * loss. */
 #include "report/export.h"
 
 static void note(FILE *stream, uint64_t count, const char *meaning)

@@ -1,5 +1,5 @@
-/* What a journal holds, as a page of text, 80 columns wide: the threads, the call tree, the spans
- * recorded one by one, the counters. */
+/* Prints the contents of a journal as a page of text, 80 columns wide: the threads, the call tree,
+ * the individually recorded spans, and the counters. */
 #include <math.h>
 
 #include "assay/record.h"
@@ -66,6 +66,13 @@ static void print_counters(const assay_record *record, FILE *stream)
     }
 }
 
+/* Blanks before a name. Deep levels share one indentation, so that the name keeps some room. */
+static size_t indent_of(int32_t depth)
+{
+    enum { DEEPEST = 7 };
+    return 2 * (size_t)(depth < 0 ? 0 : depth < DEEPEST ? depth : DEEPEST);
+}
+
 static void print_metrics(const assay_record *record, FILE *stream)
 {
     char text[ASSAY__FORMAT_SIZE];
@@ -77,7 +84,7 @@ static void print_metrics(const assay_record *record, FILE *stream)
     fputc('\n', stream);
     for (size_t i = 0; i < record->metric_count && i < SHOWN_METRICS; i++) {
         const assay_record_metric *metric = &record->metrics[i];
-        size_t indent = metric->depth > 0 && metric->depth < 8 ? 2 * (size_t)metric->depth : 0;
+        size_t indent = indent_of(metric->depth);
         fprintf(stream, "%*s", (int)indent, "");
         assay__format_left(stream, metric->operation,
                            assay__format_name_width(stream, NAME_WIDTH) - indent);

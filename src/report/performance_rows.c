@@ -1,9 +1,10 @@
-/* Metrics (individually recorded spans) are spans of operations too, so an operation whose every
- * span is a metric gets no row of its own. A metric does not say which operation it belongs to
- * beyond name and depth; among several such places the first is taken.
+/* Makes the rows of the performance summary. Metrics are individually recorded spans, and so they
+ * are spans of operations too. An operation whose spans are all metrics gets no row of its own. A
+ * metric identifies its operation only by name and depth; if several operations have both, the
+ * first is taken.
  *
- * Rows become items of a forest, metrics first, each in its order: assay__tree_order then puts
- * siblings in item order and everything below its parent. */
+ * The rows become items of a forest, first the metrics, then the operations. assay__tree_order then
+ * puts siblings into the order of the items, and each item below its parent. */
 #include "report/performance_rows.h"
 
 #include <stdbool.h>
@@ -14,24 +15,24 @@
 #include "base/name_index.h"
 
 typedef struct item {
-    int32_t parent;           /* item, -1 at the top or while only parent_operation is known */
+    int32_t parent;           /* item; -1 at the top or while only parent_operation is known */
     int32_t parent_operation; /* -1 at the top */
-    uint32_t outer;           /* levels above a metric whose operation is not on record */
+    uint32_t outer;           /* levels above a metric whose operation is not in the record */
     assay__performance_row row;
 } item;
 
-/* What an operation has in the table so far. */
+/* The rows that show an operation so far. */
 typedef struct presence {
-    int32_t item;   /* its row, or that of its latest metric; -1: none */
-    uint64_t spans; /* shown as metrics */
-    double seconds; /* of those */
+    int32_t item;   /* its row or that of its latest metric, or -1 */
+    uint64_t spans; /* number of spans shown as metrics */
+    double seconds; /* their total time */
 } presence;
 
 typedef struct builder {
     const assay_record *record;
-    assay__name_index places; /* by depth and name: the first operation there */
-    uint32_t *order;          /* metrics by start */
-    presence *shown;          /* by operation */
+    assay__name_index places; /* the first operation of each depth and name */
+    uint32_t *order;          /* indices of the metrics, by start */
+    presence *shown;          /* one for each operation */
     item *items;
     size_t item_count;
 } builder;
@@ -52,7 +53,8 @@ static int by_start(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-/* Enter the operations by depth and name, the first of several alike. */
+/* Enter the operations by depth and name. Of several with the same depth and name, the first is
+ * entered. */
 static assay_status find_places(builder *b)
 {
     int32_t *depths = assay__operation_depths(b->record);
@@ -95,7 +97,7 @@ static void add_metric(builder *b, uint32_t index)
     if (operation >= 0) {
         int32_t parent = assay__operation_parent(b->record->operations, (size_t)operation);
         added->parent_operation = parent;
-        if (parent >= 0) /* the span around this one, not a later */
+        if (parent >= 0) /* the span around this one, not a later one */
             added->parent = b->shown[parent].item;
         b->shown[operation].item = (int32_t)b->item_count;
         b->shown[operation].spans++;
@@ -104,7 +106,7 @@ static void add_metric(builder *b, uint32_t index)
     b->item_count++;
 }
 
-/* The row of an operation, less what its metrics above already show. */
+/* Add the row of an operation, without the spans that its metrics already show. */
 static void add_operation(builder *b, uint32_t index)
 {
     const assay_record_operation *operation = &b->record->operations[index];
@@ -119,7 +121,7 @@ static void add_operation(builder *b, uint32_t index)
     assay_record_metric_init(span);
     span->operation = operation->name;
     span->duration_seconds = operation->total_seconds - b->shown[index].seconds;
-    if (shown == 0) { /* else the memory of all spans is not that of the rest */
+    if (shown == 0) { /* otherwise the memory of the rest alone is not known */
         span->cpu_delta_bytes = operation->rss_delta_bytes;
         if (operation->rss_spans > 0 && operation->rss_spans < operation->count) {
             added->row.spans = operation->count;
@@ -132,7 +134,8 @@ static void add_operation(builder *b, uint32_t index)
     b->item_count++;
 }
 
-/* Aggregated operations get their rows after the metrics inside them. */
+/* Find the parents that were not known before, because aggregated operations get their rows after
+ * the metrics inside them. */
 static void resolve_parents(builder *b)
 {
     for (size_t i = 0; i < b->item_count; i++) {

@@ -1,5 +1,5 @@
-/* The tables of the performance monitor, and their CSV. Programs rely on the widths of 90 columns
- * (document C of docs/seed-map.md). */
+/* Prints the tables of the performance monitor, and their CSV. Programs rely on the width of 90
+ * columns (document C of docs/seed-map.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +40,8 @@ static void performance_row(assay__buffer *table, const assay__performance_row *
         assay__cell_reading(peak, assay__in_mb(span->gpu_peak_bytes), 1, 11));
 }
 
-/* List the rows whose memory was read in some of their spans only, in lines of the width of the
- * table. */
+/* Append a note on the rows whose memory was read in only some of their spans. Its lines are no
+ * wider than the table. */
 static void memory_note(assay__buffer *table, const assay__performance_row *rows, size_t count)
 {
     size_t column = 0;
@@ -95,8 +95,8 @@ assay_status assay__report_performance(const assay_record *record, FILE *stream,
     return fail(error, status);
 }
 
-/* The aggregate table starts every column where its title starts and lines up the decimal points
- * within it. */
+/* In the aggregate table, every column starts where its title starts, and its decimal points are
+ * aligned. */
 enum { COUNT, TOTAL, MEAN, MIN, MAX, COLUMNS };
 
 static const struct {

@@ -1,5 +1,6 @@
-/* The processes of a run by the programs they ran: which took the processor's time, and which are
- * missing in the heap figures. A build has thousands of processes and a dozen programs. */
+/* Prints the processes of a run, grouped by the programs that they ran: the programs that took the
+ * processor's time, and those that are missing in the heap figures. A build has thousands of
+ * processes but only a dozen programs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,14 @@ enum {
 };
 
 static const double least_seconds =
-    0.1; /* a table of less says nothing: the kernel's tick is 10 ms */
+    0.1; /* less is too little for a table: the kernel's tick is 10 ms */
 
-/* Processes with one name and, where it matters, one reason to be missing. */
+/* Processes with the same name and, where it matters, the same reason to be missing. */
 typedef struct group {
     const char *name, *unseen;
     size_t count;
     double seconds;
-    assay_reading peak_bytes; /* of the largest */
+    assay_reading peak_bytes; /* of the largest process */
 } group;
 
 typedef const assay_record_member *member_of;
@@ -66,8 +67,8 @@ static void add_member(group *g, const assay_record_member *member)
         g->peak_bytes = member->peak_rss_bytes;
 }
 
-/* The groups of a record's processes, the costliest first; those with different reasons apart if
- * `apart`. NULL when out of memory. Caller frees. */
+/* The groups of a record's processes, the costliest first. With `apart`, processes with different
+ * reasons are in different groups. NULL when out of memory. Caller frees. */
 static group *make_groups(const assay_record *record, bool apart, size_t *count)
 {
     member_of *members = malloc((record->process_count + 1) * sizeof *members);

@@ -1,3 +1,4 @@
+/* Composes each message in a buffer and writes it to the stream in one piece. */
 #include "report/progress_text.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 
 enum { LINE_MAX_BYTES = 4096 };
 
-/* Nothing is added for a missing reading. */
+/* Add an amount of memory in MB. Nothing is added for a missing reading. */
 static void add_mb(assay__buffer *line, const char *before, assay_reading bytes, int decimals,
                    const char *after)
 {

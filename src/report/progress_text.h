@@ -1,5 +1,6 @@
-/* The one-line messages of the measuring calls of the facade. A line leaves out what could not be
- * measured; a table has a column for it and shows n/a. A NULL stream prints nothing. */
+/* Prints the one-line messages of the facade's measuring calls. A line leaves out figures that
+ * could not be measured (a table has a column for them and shows n/a). A NULL stream prints
+ * nothing. */
 #ifndef ASSAY_REPORT_PROGRESS_TEXT_H
 #define ASSAY_REPORT_PROGRESS_TEXT_H
 
@@ -16,8 +17,8 @@ ASSAY_MUST_USE assay_status assay__line_time(FILE *stream, const char *name, dou
 ASSAY_MUST_USE assay_status assay__line_memory(FILE *stream, const char *name, double seconds,
                                                assay_reading peak_bytes);
 
-/* "KAN training complete: 12.45s, GPU peak: 1024.3 MB"; without a GPU
- * "KAN training complete: 12.45s, GPU: not available", since it was asked for. */
+/* "KAN training complete: 12.45s, GPU peak: 1024.3 MB". Without a GPU it is "KAN training complete:
+ * 12.45s, GPU: not available", because the caller asked for the GPU. */
 ASSAY_MUST_USE assay_status assay__line_gpu(FILE *stream, const char *name, double seconds,
                                             assay_reading gpu_peak_bytes);
 
@@ -30,7 +31,7 @@ typedef struct assay__batch_line {
     uint64_t index;
     double seconds;
     assay_reading gpu_bytes, cpu_bytes;
-    double loss; /* NaN: none */
+    double loss; /* NaN if there is none */
 } assay__batch_line;
 
 /* "  Batch 0: 0.538s, GPU 23.1MB, CPU 1648.9MB, loss=0.009458" */

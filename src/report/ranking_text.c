@@ -1,10 +1,11 @@
-/* The order of three or more subjects, made from their comparisons with the first.
+/* Ranks three or more subjects by their comparisons with the first subject.
  *
- * The verdict tells a subject from the first. Two others are told apart if the intervals that
- * decided about them do not overlap, with the margin between: a wrong order then needs a wrong
- * interval, and the comparisons share the risk of one. That asks for more than a comparison of the
- * two would, but needs no further ones. A rank is one more than the number of subjects that are
- * certainly better, so subjects that cannot be told apart may share it. */
+ * The verdict of a comparison distinguishes a subject from the first. Two other subjects are
+ * distinguished if their decision intervals do not overlap and are separated by the margin. A wrong
+ * order then needs a wrong interval, and the comparisons share the risk of one. This condition is
+ * stricter than a comparison of the two subjects would be, but it needs no further comparisons. A
+ * rank is one more than the number of subjects that are certainly better, so subjects that cannot
+ * be distinguished may share a rank. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,12 @@
 
 enum { LEAST_SUBJECTS = 3, NAME_WIDTH = 22 };
 
-/* The ratio of memory from which on the ranking mentions it. */
+/* The ranking mentions memory only from this ratio on. */
 static const double clear_ratio = 1.1;
 
 /* One metric of a subject, relative to the first subject. */
 typedef struct place {
-    double ratio, low, high; /* NAN: not known */
+    double ratio, low, high; /* NAN if not known */
     assay_verdict verdict;
     bool is_first;
 } place;
@@ -50,7 +51,7 @@ static place place_of(const assay_record_comparison *it)
                    .verdict = it->verdict};
 }
 
-/* Whether the interval lies beyond the margin although there is no verdict: then something is wrong
+/* Whether the interval lies beyond the margin although there is no verdict. Something is then wrong
  * with the samples. */
 static bool is_doubtful(const place *it, double margin)
 {
@@ -58,7 +59,7 @@ static bool is_doubtful(const place *it, double margin)
            !(it->low <= 1 + margin && it->high >= 1 - margin);
 }
 
-/* Does `a` certainly cost less than `b`? */
+/* Whether `a` certainly costs less than `b`. */
 static bool is_less(const place *a, const place *b, double margin)
 {
     if (a->is_first)
@@ -86,7 +87,7 @@ static int by_cost(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* The metric that all comparisons with `first` are led by; wall time if there are several. */
+/* The leading metric of all comparisons with `first`. Wall time if they have different ones. */
 static const char *common_metric(const assay_record *record, const char *first)
 {
     const char *metric = NULL;
@@ -101,7 +102,7 @@ static const char *common_metric(const assay_record *record, const char *first)
     return metric;
 }
 
-/* The first and all that were compared with it. */
+/* Collect the first subject and all subjects that were compared with it. Returns their number. */
 static size_t gather(const assay_record *record, const char *first, const char *metric, ranked *all)
 {
     const place one = {1, 1, 1, ASSAY_VERDICT_SAME, true};
@@ -186,7 +187,8 @@ static void print_ranks(const assay_record *record, const ranked *all, size_t co
     }
 }
 
-/* Is it the first of a group, and not compared with another one itself? */
+/* Whether the baseline of this comparison is the first of a group: it is no candidate itself, and
+ * no earlier comparison has it as baseline. */
 static bool leads_group(const assay_record *record, size_t index)
 {
     const char *first = record->comparisons[index].baseline;

@@ -1,6 +1,6 @@
-/* The one table of report formats. To add one: write an assay__report_view (one record) or an
- * assay__export_writer (all records as one document) in a file of its own, declare it in export.h,
- * add a row here; command, help and tests follow. */
+/* The table of report formats. To add a format, write an assay__report_view (for one record) or an
+ * assay__export_writer (for all records as one document) in a file of its own, declare it in
+ * export.h, and add a row here. The command, its help and the tests use this table. */
 #include <string.h>
 
 #include "assay/report.h"
@@ -13,13 +13,13 @@ enum { TITLE_BYTES = 1024 };
 typedef enum contents { ANY, SUBJECTS, SPANS, SPANS_OR_GPU } contents;
 
 typedef struct way {
-    contents needs;                /* what a record must hold to be shown */
-    assay__report_view *view;      /* shows one record; several one below the other */
-    assay__export_writer *writer;  /* or: shows all as one document */
-    assay__verdict_view *verdicts; /* or: as `view`, with verdicts */
+    contents needs;                /* what a record must contain to be shown */
+    assay__report_view *view;      /* shows one record; several are shown one below the other */
+    assay__export_writer *writer;  /* or: shows all records as one document */
+    assay__verdict_view *verdicts; /* or: like `view`, with verdicts */
 } way;
 
-/* Names and descriptions apart, since they are public; the same order. */
+/* The names and descriptions are public, so they have a table of their own, in the same order. */
 static const assay_report_format names[] = {
     {"text", "what fits the record: bench, run or journal"},
     {"run", "what ran and what it took, then the call tree"},
@@ -123,7 +123,7 @@ static assay_status print_views(size_t index, const assay_record *const *records
                                 assay_error *error)
 {
     const way *format = &formats[index];
-    const assay_record *told = NULL; /* the last record with verdicts, and so with their rule */
+    const assay_record *told = NULL; /* the last record whose rule was printed */
     assay_status status = ASSAY_OK;
     size_t printed = 0;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {

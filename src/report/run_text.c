@@ -1,6 +1,6 @@
-/* One measured run as a page of text: what ran, how it ended, what it took. Lines keep to 80
- * columns, except that the command and the name are shown in full, on a terminal up to its edge. A
- * figure that could not be measured is shown with its reason. */
+/* Prints one measured run as a page of text: the command, its result, and its costs. Lines keep to
+ * 80 columns, except that the command and the name are shown in full, and on a terminal up to its
+ * edge. A figure that could not be measured is shown with its reason. */
 #include "assay/record.h"
 #include "base/shell_word.h"
 #include "report/cell.h"
@@ -14,7 +14,7 @@ static void label(FILE *stream, const char *text)
     assay__format_left(stream, text, LABEL_WIDTH);
 }
 
-/* Signals by the names people use; sigabbrev_np is newer than the systems we support. */
+/* The usual name of a signal. sigabbrev_np() is newer than the systems that we support. */
 static const char *signal_name(int number)
 {
     static const struct {
@@ -150,7 +150,7 @@ static void print_system(const assay_record_process *process, FILE *stream)
     print_pair(stream, "storage", assay__format_reading_bytes(process->read_bytes, a), "read",
                assay__format_reading_bytes(process->written_bytes, b), "written");
     label(stream, "processes");
-    /* Samples miss processes that live between two of them. */
+    /* Sampling misses processes that live only between two samples. */
     bool known = process->process_count.validity == ASSAY_VALID;
     fprintf(stream, "%s%s", known ? "≥ " : "",
             assay__format_reading_count(process->process_count, a));

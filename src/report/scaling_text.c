@@ -1,5 +1,5 @@
-/* Subjects that differ in one parameter as a table: mean, deviation, extremes and number of runs of
- * each. */
+/* Prints subjects that differ in one parameter as a table: mean, standard deviation, extremes and
+ * number of runs of each. */
 #include "base/error.h"
 #include "report/cell.h"
 #include "report/export.h"

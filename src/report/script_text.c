@@ -1,5 +1,6 @@
-/* Where the time and the memory of Python programs went: the ten lines and functions that cost
- * most. Lines keep to 80 columns; on a wider terminal the source text gets what is left. */
+/* Prints where the time and the memory of Python programs went: the ten lines and functions that
+ * cost most. Lines keep to 80 columns. On a wider terminal, the source text gets the additional
+ * columns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,11 @@ enum {
     PLACE_BYTES = 512
 };
 
-static const double least_waiting = 0.1; /* of the time, for a table of its own */
-static const double least_share = 5e-4;  /* of a row: "0.1 %" at least */
+static const double least_waiting = 0.1; /* least share of the time for a table of its own */
+static const double least_share = 5e-4;  /* least share of a row, so that it shows "0.1 %" */
 
-/* "train.py:42". The folder tells files apart that are called alike in every package. */
+/* Write a place as "train.py:42". For files such as __init__.py, which every package has, the
+ * folder is shown too. */
 static const char *place_of(const char *file, uint64_t line, char text[PLACE_BYTES])
 {
     const char *base = strrchr(file, '/');
@@ -44,7 +46,7 @@ static void print_share(FILE *stream, double part, double whole)
     assay__format_right(stream, assay__cell_percent(text, part, whole), SHARE_WIDTH);
 }
 
-/* Half of the 95 % interval of a share, in points. */
+/* Print half of the 95 % interval of a share, in percentage points. */
 static void print_error(FILE *stream, const assay_record_code *code, double whole)
 {
     char text[ASSAY__CELL_BYTES] = "n/a";
@@ -74,7 +76,8 @@ static void print_native(FILE *stream, const assay_record_code *code)
     assay__format_right(stream, text, NATIVE_WIDTH);
 }
 
-/* The place and its source, to the end of the line, which has `used` columns already. */
+/* Print the place and its source up to the end of the line, of which `used` columns are taken
+ * already. */
 static void print_place(FILE *stream, const char *file, uint64_t line, const char *source,
                         size_t used)
 {

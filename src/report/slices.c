@@ -1,7 +1,7 @@
-/* What was drawn of a trace is a stack in each lane, strictly nested. Times are turned into whole
- * nanoseconds end by end, not start and length, because rounding is monotone and so keeps spans
- * nested; what still sticks out of its parent (the last bit of a double, a damaged record) is cut
- * at the parent's end. */
+/* Collects the slices of a trace, so that those of one lane are strictly nested. The begin and the
+ * end of a slice are each rounded to whole nanoseconds, not the begin and the length: rounding is
+ * monotone and so keeps spans nested. A slice that still reaches beyond its parent (by the last bit
+ * of a double, or in a damaged record) is cut at the parent's end. */
 #include "report/slices.h"
 
 #include <math.h>
@@ -27,7 +27,8 @@ static void add_slice(assay__slices *t, assay__slice added)
     t->items[t->count++] = added;
 }
 
-/* Name, depth and category of an event with a length; false if it has none, or no name. */
+/* Set the name, depth and category of an event that has a duration. Returns false if it has none,
+ * or no name. */
 static bool name_slice(const assay_record *record, const int32_t *depths,
                        const assay_record_event *event, assay__slice *named)
 {
@@ -88,7 +89,7 @@ static void collect(const assay_record *record, const int32_t *depths, assay__sl
     }
 }
 
-/* By lane, then as a stack is built: outer before inner. */
+/* Sort by lane, then outer slices before inner ones. */
 static int stacking_order(const void *left, const void *right)
 {
     const assay__slice *a = left, *b = right;
@@ -103,7 +104,7 @@ static int stacking_order(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Cut what sticks out of its parent. `stack` holds the ends of the enclosing slices. */
+/* Cut slices that reach beyond their parent. `stack` holds the ends of the enclosing slices. */
 static void enforce_nesting(assay__slices *t, int64_t *stack)
 {
     size_t used = 0;

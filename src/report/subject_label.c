@@ -1,3 +1,4 @@
+/* assay__subject_label(): a short label for a subject in tables of comparisons. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static bool same_parameters(const assay_record_subject *a, const assay_record_su
     return same;
 }
 
-/* Do its parameters name the subject? */
+/* Whether the parameters alone identify the subject. */
 static bool stands_alone(const assay_record *record, const assay_record_subject *subject)
 {
     for (size_t i = 0; i < record->subject_count; i++)

@@ -1,13 +1,12 @@
-/* The event trace in Chrome's JSON format, which Perfetto and chrome://tracing open.
+/* Writes the event trace in Chrome's JSON format, which Perfetto and chrome://tracing open.
  *
- * Viewers draw the "X" events of one (pid, tid) as a stack and need them strictly nested, as
- * slices.c makes them. Lanes that share a thread id, as those of two monitors on one
- * thread do, get tids of their own, since together they need not nest. Spans that never ended are
- * drawn to the end of the trace and marked "open". Sampled functions of Python are slices too, of
- * the category "sampled", in lanes of their own: they need not nest in the spans of their thread.
- * So are kernels and copies of GPUs, of the categories "kernel" and "copy", in the lanes of their
- * streams.
- * Processes are drawn by trace_processes.c.
+ * Viewers draw the "X" events of one (pid, tid) as a stack. These events must be strictly nested,
+ * as slices.c makes them. Lanes that share a thread id, such as those of two monitors on one
+ * thread, get tids of their own, because together they need not nest. Spans that never ended are
+ * drawn to the end of the trace and marked "open". Sampled functions of Python are slices of the
+ * category "sampled", in lanes of their own, because they need not nest in the spans of their
+ * thread. Kernels and copies of GPUs are slices of the categories "kernel" and "copy", in the lanes
+ * of their streams. Processes are drawn by trace_processes.c.
  *
  * Format: "Trace Event Format", Google, 2016. Times are microseconds from the start of the run. */
 #include <math.h>

@@ -1,8 +1,9 @@
-/* Processes as a timeline.
+/* Draws the processes of a run as a timeline.
  *
- * A build starts thousands of processes of which a few run at once. A group for each, as the format
- * has it, would be thousands of lines high. So they are drawn below the command, in rows: in the
- * order of their starts, each takes the first row that is free again. */
+ * A build starts thousands of processes, but only a few run at the same time. The format would give
+ * each process a group of lines, so the trace would be thousands of lines high. Instead, the
+ * processes are drawn in rows below the command: in the order of their starts, each process takes
+ * the first row that is free. */
 #include <stdlib.h>
 
 #include "report/slices.h"
@@ -41,7 +42,7 @@ assay_status assay__process_bars_collect(const assay_record *record, int64_t tra
                                          assay__process_bars *bars)
 {
     *bars = (assay__process_bars){.items = calloc(record->process_count + 1, sizeof *bars->items)};
-    int64_t *free_ns = calloc(record->process_count + 1, sizeof *free_ns); /* of each row */
+    int64_t *free_ns = calloc(record->process_count + 1, sizeof *free_ns); /* when each is free */
     if (bars->items != NULL && free_ns != NULL)
         bars->count = collect(record, trace_end_ns, bars->items);
     for (size_t i = 0; i < bars->count; i++) {

@@ -1,4 +1,5 @@
-/* The call tree: operations below the operation they ran in, the most expensive first. */
+/* Prints the call tree: each operation below the operation in which it ran, the most expensive
+ * first. Spans that have not ended follow. */
 #include <stdlib.h>
 
 #include "analyze/operations.h"

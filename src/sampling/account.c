@@ -1,3 +1,4 @@
+/* Reads the processor time and the waiting time of the process and thread from the kernel. */
 #include "sampling/account.h"
 
 #include <fcntl.h>
@@ -10,8 +11,9 @@ int assay__account_open(void)
     return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }
 
-/* The second number of schedstat, in nanoseconds (proc(5) does not have it; the kernel's
- * Documentation/scheduler/sched-stats.rst does). */
+/* The time that the thread has waited for a processor. It is the second number of schedstat, in
+ * nanoseconds (described not in proc(5), but in the kernel's
+ * Documentation/scheduler/sched-stats.rst). */
 static double waited_so_far(int descriptor)
 {
     char text[96];
@@ -46,8 +48,9 @@ double assay__account_waited_seconds(const assay__account *before, const assay__
     double busy = assay__account_cpu_seconds(before, after);
     if (isnan(before->waited_seconds) || isnan(after->waited_seconds))
         return NAN;
-    /* A thread that is switched out just before or after the timed work waited, but not within it.
-     */
+    /* A thread may also be switched out just before or after the timed work. It then waited, but
+     * not within the work. So the result is limited to the time in which the process did not
+     * compute. */
     double most = fmax(seconds - (isnan(busy) ? 0 : busy), 0);
     return fmin(after->waited_seconds - before->waited_seconds, most);
 }

@@ -1,11 +1,12 @@
-/* Decides whether every comparison with the first subject has its answer.
+/* Decides whether every comparison with the first subject has its verdict.
  *
- * Samples are looked at again and again while they grow, and sampling ends as soon as they answer:
- * a difference shows in a tenth of the samples that an interval of a given width would take. What
- * makes this safe is that the looks share the risk of a false alarm (stats/looks.h). Each look
- * comes after a quarter more samples than the one before, and all get about the same part of the
- * risk. The last look, when the budget is spent, gets whatever is left. The looks are kept in the
- * record, and the comparison that is made of it uses the same levels. */
+ * The samples are looked at several times while they are taken, and sampling ends as soon as every
+ * comparison has a verdict. A difference shows in a tenth of the samples that an interval of a
+ * given width would take. Stopping early is safe because all looks share the risk of a false alarm
+ * (stats/looks.h). Each look comes when there are a quarter more samples than at the look before,
+ * and all looks get about the same part of the risk. The last look, when the budget is spent, gets
+ * the rest. The record contains the looks, and the comparison that is made from the record uses the
+ * same confidence levels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,10 @@
 #include "stats/location.h"
 #include "stats/rule.h"
 
+/* Factor between the numbers of samples at two looks. */
 static const double GROWTH = 1.25;
 
-/* How much of the budget is gone, by time or by rounds. */
+/* The share of the budget that is spent, by time or by rounds. */
 static double progress_of(const assay__sampler *sampler)
 {
     const assay_sampling_options *options = &sampler->options;
@@ -26,7 +28,8 @@ static double progress_of(const assay__sampler *sampler)
     return fmin(fmax(time, (double)sampler->rounds / (double)options->max_rounds), 1);
 }
 
-/* The share of the risk that may be spent by now. The first look fixes how many there may be. */
+/* The share of the risk that may be spent by now. The time of the first look determines how many
+ * looks are expected. */
 static double share_spent(assay__judgement *judgement, double progress)
 {
     if (progress >= 1)
@@ -37,7 +40,8 @@ static double share_spent(assay__judgement *judgement, double progress)
     return (1 + log(progress / first) / log(GROWTH)) / looks;
 }
 
-/* Note the look; false when it would be one too many or shows nothing new. */
+/* Note a look. False if there were too many looks, or if there are no new samples; the last look is
+ * always made. */
 static bool note_look(assay__judgement *judgement, double progress)
 {
     assay__look *looks = judgement->looks;
@@ -53,7 +57,8 @@ static bool note_look(assay__judgement *judgement, double progress)
     return true;
 }
 
-/* What the subjects are compared by. */
+/* The metric by which the subjects are compared. Wall time if the chosen metric was not
+ * measured. */
 static double cost(const assay__sampler *sampler, const assay__shot *shot)
 {
     const char *metric = sampler->options.metric;
@@ -65,7 +70,8 @@ static double cost(const assay__sampler *sampler, const assay__shot *shot)
     return isnan(other) ? shot->seconds : other;
 }
 
-/* The log ratios of a candidate's samples that count; false when one of them has no logarithm. */
+/* Collect the log ratios of a candidate in the rounds that count. False if one of them has no
+ * logarithm. */
 static bool gather(const assay__sampler *sampler, const assay__judgement *judgement,
                    size_t candidate, double *ratios, uint32_t *rounds)
 {
@@ -83,7 +89,8 @@ static bool gather(const assay__sampler *sampler, const assay__judgement *judgem
     return true;
 }
 
-/* The least certain ratio decides how long sampling goes on. */
+/* Keep the ratio and its interval if it is the least certain one so far. The least certain ratio
+ * decides how long sampling goes on. */
 static void take_ratio(const assay__location *location, double same_risk,
                        assay__judgement *judgement)
 {
@@ -98,15 +105,16 @@ static void take_ratio(const assay__location *location, double same_risk,
     judgement->high = assay_reading_of(exp(high));
 }
 
-/* Whether processor time may answer in place of wall time. Both then share the risk. */
+/* Whether processor time may give the verdict in place of wall time. Both then share the risk. */
 static bool has_two_witnesses(const assay__sampler *sampler)
 {
     return sampler->options.metric == NULL && sampler->rounds > 0 &&
            !isnan(sampler->shots[0].cpu_seconds);
 }
 
-/* The risks at which the data seen by the last look are judged. A look that is taken anew, because
- * it has become the last, begins from the first. */
+/* Compute the risks at which the data of the last look are judged. If that look is repeated
+ * (`anew`) because it has become the final one, the risks are computed again from the first look
+ * on. */
 static void spend_risks(const assay__sampler *sampler, assay__judgement *judgement, bool anew)
 {
     double share = has_two_witnesses(sampler) ? ASSAY__RULE_WALL_SHARE : 1;
@@ -122,7 +130,8 @@ static void spend_risks(const assay__sampler *sampler, assay__judgement *judgeme
     judgement->same_risk = assay__looks_next(&judgement->same, look, ASSAY__RULE_SAME_RISK);
 }
 
-/* An answer that a drift of the ratio may explain does not count. */
+/* Whether a ratio has its verdict. A verdict that a drift of the ratio may explain does not
+ * count. */
 static assay_status is_answered(const assay__sampler *sampler, const assay__judgement *judgement,
                                 const double *ratios, const assay__location *location,
                                 bool *answered)
@@ -160,7 +169,8 @@ static assay_status judge_ratio(const assay__sampler *sampler, assay__judgement 
     return ASSAY_OK;
 }
 
-/* Every candidate's ratio: judged after a look, else only shown. */
+/* Go through the ratios of all candidates. They are judged if this is a look; otherwise they are
+ * computed for the progress display only. */
 static assay_status go_through(const assay__sampler *sampler, assay__judgement *judgement,
                                bool judging)
 {

@@ -1,10 +1,10 @@
-/* Rounds in new processes. The addresses of a program's memory decide several per cent of its
- * speed; they stay the same during the life of a process and differ in the next. A forked process
- * has the parent's layout, but its pages are new: physical addresses, and with them conflicts in
- * caches, are drawn again. Commands, which are always fresh, draw everything again.
+/* Takes rounds in new processes. The addresses of a program's memory change its speed by several
+ * per cent. They stay the same during the life of a process and differ in the next. A forked
+ * process has the virtual addresses of its parent, but its pages are new. So the physical
+ * addresses, and with them conflicts in caches, are drawn again. Commands are new processes anyway,
+ * so all their addresses are drawn again.
  *
- * The child answers through a shared mapping, which has no size to overflow and nothing to parse.
- */
+ * The child returns its samples in a shared mapping, which cannot overflow and needs no parsing. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,15 +15,16 @@
 #include "base/error.h"
 #include "sampling/sampler.h"
 
+/* The result of a child, in shared memory. */
 typedef struct answer {
     assay_status status;
     assay_error error;
     assay__shot shots[];
 } answer;
 
-/* The first round runs twice, and the first of the two does not count, because it copies the pages
- * that it touches. It uses the order of the second one, so that the rounds that count still form
- * balanced blocks. */
+/* Take all rounds of a child. The first round runs twice, and its first run does not count, because
+ * that run copies the pages that it writes to. Both runs use the same order, so that the rounds
+ * that count still form balanced blocks. */
 static assay_status shoot_all(assay__sampler *sampler, size_t rounds, answer *to)
 {
     assay_status status = ASSAY_OK;
@@ -42,10 +43,10 @@ _Noreturn static void answer_and_end(assay__sampler *sampler, size_t rounds, ans
 {
     sampler->error = &to->error;
     sampler->options.progress = NULL;
-    assay__sampler_forget_thread(sampler); /* it was the parent's */
+    assay__sampler_forget_thread(sampler); /* the descriptor is that of the parent's thread */
     assay__sampler_watch_thread(sampler);
     to->status = shoot_all(sampler, rounds, to);
-    for (;;) /* only the copy ends, and nothing of the program runs at its end */
+    for (;;) /* end without running exit handlers of the program */
         syscall(SYS_exit_group, 0);
 }
 
@@ -89,7 +90,7 @@ assay_status assay__sampler_shoot_fresh(assay__sampler *sampler, size_t rounds, 
         status = wait_for(sampler, child, shared);
     if (status == ASSAY_OK)
         memcpy(shots, shared->shots, bytes);
-    for (size_t i = 0; i < rounds; i++) /* as the child did */
+    for (size_t i = 0; i < rounds; i++) /* the child advanced its own copy of the order */
         assay__order_next(&sampler->order, sampler->turn);
     munmap(shared, sizeof *shared + bytes);
     return status;

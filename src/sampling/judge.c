@@ -1,20 +1,23 @@
-/* Which rounds count, and whether there are enough of them.
+/* Decides which rounds count, and whether there are enough of them.
  *
- * One subject is judged by the relative width of the interval of its mean, several by whether every
- * comparison with the first has its answer (decide.c). */
+ * For one subject there are enough if the interval of its mean is narrow enough, relative to the
+ * mean. For several subjects there are enough if every comparison with the first has its verdict
+ * (decide.c). */
 #include <math.h>
 #include <stdlib.h>
 
 #include "assay/stats.h"
 #include "sampling/sampler.h"
 
-static const double level = 0.95;
+static const double level = 0.95; /* of the interval of the mean */
+
+/* Sampling gives up if the precision could not be reached within this many budgets. */
 static const double hopeless_budgets = 10.0;
 
-/* Rounds in which a warm-up of several subjects is looked for. */
+/* The number of rounds in which the warm-up of several subjects is searched for. */
 enum { BEGINNING = 200 };
 
-/* Most values in which a steady state is looked for; longer series are thinned out. */
+/* The most values in which a steady state is searched for. Longer series are averaged in groups. */
 enum { THIN = 256 };
 
 static const assay__shot *shots_of(const assay__sampler *sampler, size_t round)
@@ -55,7 +58,7 @@ static size_t collect(const assay__sampler *sampler, const assay__judgement *jud
     return used;
 }
 
-/* The round of the `nth` sample that counts. */
+/* The round of the sample with index `nth` among those that count. */
 static size_t round_of(const assay__sampler *sampler, const assay__judgement *judgement, size_t nth)
 {
     size_t round = 0;
@@ -65,10 +68,11 @@ static size_t round_of(const assay__sampler *sampler, const assay__judgement *ju
     return round;
 }
 
+/* Decide whether disturbed rounds are left out. */
 static void choose_rejection(const assay__sampler *sampler, assay__judgement *judgement)
 {
     size_t disturbed = 0;
-    if (sampler->options.runs > 0) { /* asked for by number: every one counts */
+    if (sampler->options.runs > 0) { /* a fixed number of runs: every one counts */
         judgement->rejecting = false;
         return;
     }
@@ -78,8 +82,9 @@ static void choose_rejection(const assay__sampler *sampler, assay__judgement *ju
     judgement->rejecting = 2 * disturbed <= rounds && rounds - disturbed >= 2;
 }
 
-/* Means of `group` neighbours in place; a rest is dropped. Detection takes time that grows with the
- * square of the count, and this happens between samples. */
+/* Replace each group of `group` neighbours by its mean. An incomplete last group is dropped.
+ * Finding the steady state takes a time that grows with the square of the count, and it happens
+ * between samples. */
 static size_t thin_out(double *values, size_t count, size_t group)
 {
     for (size_t i = 0; i < count / group; i++) {
@@ -91,7 +96,7 @@ static size_t thin_out(double *values, size_t count, size_t group)
     return count / group;
 }
 
-/* Turn a candidate's times into log ratios; false when there are times that have none. */
+/* Turn the times of a candidate into log ratios. False if there are times without a logarithm. */
 static bool make_ratios(double *candidate, const double *baseline, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -102,13 +107,13 @@ static bool make_ratios(double *candidate, const double *baseline, size_t count)
     return true;
 }
 
-/* The steady state of a series, whose values are changed on the way. `from` is 0 and true is
- * returned where too little is known to say otherwise.
+/* Find the steady state of a series. The values are changed. If there is too little data to tell,
+ * `*from` is 0 and `*found` is true.
  *
- * For one subject the mean must be that of a constant level, so the whole series is examined, and a
- * steady state that covers less than half of it does not count. For several subjects the ratios
- * matter, which do not change when all subjects become slower together. So only the beginning is
- * examined, and a later step (a neighbour came or went) does no harm. */
+ * For one subject, the mean must be that of a constant level. So the whole series is examined, and
+ * a steady state that covers less than half of it does not count. For several subjects, the ratios
+ * matter, and they do not change when all subjects become slower together. So only the beginning is
+ * examined, and a later step (another program started or ended) does no harm. */
 static assay_status find_steady(const assay__sampler *sampler, double *values, size_t count,
                                 size_t *from, bool *found)
 {
@@ -129,8 +134,8 @@ static assay_status find_steady(const assay__sampler *sampler, double *values, s
     return ASSAY_OK;
 }
 
-/* The round from which on the series of every subject is steady. The series are the times or, if
- * `baseline` is given, the ratios to the baseline. The baseline has no ratio to itself. */
+/* Find the round from which on the series of every subject is steady. The series are the times or,
+ * if `baseline` is given, the ratios to the baseline. The baseline has no ratio to itself. */
 static assay_status find_last_steady(const assay__sampler *sampler, assay__judgement *judgement,
                                      const double *baseline, double *values, size_t *latest)
 {
@@ -151,10 +156,11 @@ static assay_status find_last_steady(const assay__sampler *sampler, assay__judge
     return ASSAY_OK;
 }
 
-/* Warm-up ends when the last of the subjects is steady. It is looked for among the undisturbed
- * samples, and the share of disturbed ones is then taken again without it: warming up disturbs.
- * What would take more than half of the rounds of several subjects is more likely a change of the
- * machine, which they suffer together: then the ratios alone must be steady. */
+/* Find the warm-up. It ends when the last of the subjects is steady. It is searched for among the
+ * undisturbed samples. The share of disturbed samples is then computed again without the warm-up,
+ * because warming up disturbs samples. If the warm-up of several subjects would take more than half
+ * of the rounds, it is more likely a change of the machine, which slows all subjects down together.
+ * In that case only the ratios must be steady. */
 static assay_status find_warmup(const assay__sampler *sampler, assay__judgement *judgement,
                                 double *baseline, double *values)
 {
@@ -190,7 +196,7 @@ static void take_interval(const assay_interval *interval, assay__judgement *judg
     judgement->high = assay_reading_of(interval->high);
 }
 
-/* The number of samples after `hopeless_budgets` budgets. */
+/* The number of samples that `hopeless_budgets` budgets would give. */
 static size_t utmost(const assay__sampler *sampler, size_t kept)
 {
     double share = assay__sampler_elapsed(sampler) / sampler->options.budget_seconds;
@@ -200,8 +206,8 @@ static size_t utmost(const assay__sampler *sampler, size_t kept)
                : ASSAY_SAMPLING_MAX_ROUNDS * (size_t)hopeless_budgets;
 }
 
-/* Whether the series is long enough. It may have lost its beginning since the last look, so each
- * look computes everything anew. */
+/* Find out whether the series of one subject is long enough. Since the last look its beginning may
+ * have become warm-up, so each look computes everything again. */
 static assay_status look(const assay__sampler *sampler, assay__judgement *judgement,
                          const double *values)
 {
@@ -239,8 +245,8 @@ static assay_status look_at_all(const assay__sampler *sampler, assay__judgement 
                                : assay__sampler_decide(sampler, judgement);
 }
 
-/* The number of rounds that give the wanted number of samples; some of the rounds to come will be
- * left out. */
+/* The number of rounds that will give `samples` samples, if as many of the further rounds are left
+ * out as so far. */
 static size_t rounds_for(const assay__sampler *sampler, const assay__judgement *judgement,
                          size_t samples)
 {

@@ -1,10 +1,12 @@
-/* What a meter says about samples: the energy of each, and whether a GPU was throttled meanwhile.
+/* Enters the figures of a meter into samples: the energy of each sample, and whether a GPU was
+ * throttled meanwhile.
  *
- * The meter reads on a thread of its own, and counters of energy move late. So a sample keeps its
- * window on the meter's clock, and its figures are entered between rounds, once readings have gone
- * past it. A look at the samples waits for the last of them: what counts must not change between a
- * look and the record. A reading is every 100 ms or so; a sample between two of them is throttled
- * if the one after it says so. */
+ * The meter reads on a thread of its own, and energy counters move late. So a sample keeps its
+ * window on the meter's clock. Its figures are entered between rounds, once the meter has readings
+ * after the window. A look at the samples waits for the figures of the last sample, because the
+ * samples that count must not change between a look and the record. There is a reading about every
+ * 100 ms. A sample between two readings counts as throttled if the reading after it shows
+ * throttling. */
 #include <stddef.h>
 
 #include "sampling/sampler.h"

@@ -1,18 +1,21 @@
-/* Rounds are the rows of a Williams design (E. J. Williams, "Experimental designs balanced for the
- * estimation of residual effects of treatments", 1949): a Latin square in which, over one block,
- * every subject stands once at each place and follows every other subject equally often; an odd
- * number of subjects needs the square and its mirror image. So what one subject leaves in caches
- * and frequency governors weighs on all others alike. For two subjects this is AB, BA.
+/* The order of the subjects in each round.
  *
- * A fixed design repeated could fall into step with something periodic on the machine; therefore
- * each block is randomised twice, in the order of its rows and in which subject bears which letter,
- * neither of which disturbs the balance. A plain shuffle of each round would balance only on
- * average, and short runs would pay for it. */
+ * The rounds are the rows of a Williams design (E. J. Williams, "Experimental designs balanced for
+ * the estimation of residual effects of treatments", 1949). This is a Latin square. In one block of
+ * rounds, every subject is once at each place and follows every other subject equally often. An odd
+ * number of subjects needs the square and its mirror image. So the state in which one subject
+ * leaves caches and frequency governors affects all other subjects alike. For two subjects the
+ * design is AB, BA.
+ *
+ * A fixed design, repeated, could synchronise with something periodic on the machine. Therefore
+ * each block is randomised in two ways: in the order of its rows, and in the assignment of subjects
+ * to the letters of the design. Neither changes the balance. A plain shuffle of each round would be
+ * balanced only on average, which is worse for short runs. */
 #include "sampling/order.h"
 
 #include <stdlib.h>
 
-/* Fisher and Yates. */
+/* The shuffle of Fisher and Yates. */
 static void shuffle(uint32_t *items, size_t count, assay__random *random)
 {
     for (size_t i = count; i > 1; i--) {
@@ -49,7 +52,7 @@ void assay__order_release(assay__order *order)
     *order = (assay__order){0};
 }
 
-/* Letter at `place` of the design's first row: 0, 1, n - 1, 2, n - 2, ... */
+/* The letter at `place` in the first row of the design: 0, 1, n - 1, 2, n - 2, ... */
 static size_t zigzag(size_t place, size_t count)
 {
     size_t step = (place + 1) / 2;

@@ -1,4 +1,5 @@
-/* The order in which subjects take turns: carry-over balanced, randomised, reproducible. */
+/* The order in which subjects take turns. It is balanced for carry-over effects, randomised and
+ * reproducible. */
 #ifndef ASSAY_SAMPLING_ORDER_H
 #define ASSAY_SAMPLING_ORDER_H
 
@@ -10,17 +11,17 @@
 
 typedef struct assay__order {
     size_t count; /* subjects */
-    size_t rows;  /* rounds of one block of the design: count, or twice that when it is odd */
-    size_t next;  /* row of the block to hand out */
+    size_t rows;  /* rounds of one block of the design: count, or twice that if it is odd */
+    size_t next;  /* the next row of the block */
     assay__random random;
-    uint32_t *labels;   /* which subject stands for which letter of the design, in this block */
+    uint32_t *labels;   /* the subject for each letter of the design, in this block */
     uint32_t *shuffled; /* the order of the block's rows */
 } assay__order;
 
 ASSAY_MUST_USE assay_status assay__order_init(assay__order *order, size_t count, uint64_t seed);
 void assay__order_release(assay__order *order);
 
-/* The next round: `round` receives each subject's index once. */
+/* Get the order of the next round. `round` receives the index of each subject once. */
 void assay__order_next(assay__order *order, uint32_t *round);
 
 #endif

@@ -1,5 +1,5 @@
-/* Raw samples → the subjects of a record. Figures that were not measured stay missing; an interval
- * is given from two samples on. */
+/* Turns raw samples into the subjects of a record. Figures that were not measured stay missing. An
+ * interval needs at least two samples. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static assay_status describe(const assay_subject *from, assay_record *record,
     return ASSAY_OK;
 }
 
-/* Counts everything, copies what counts. */
+/* Count all samples of a subject, and copy those that count into the record. */
 static assay_status fill_samples(const assay__sampler *sampler, const assay__judgement *judgement,
                                  size_t index, assay_record *record, assay_record_subject *to,
                                  unsigned *throttle)
@@ -99,7 +99,7 @@ static double yardstick(const assay__shot *shot)
     return shot->yardstick_seconds;
 }
 
-/* What the samples that count cost besides time, if it is known of each. */
+/* Add a measure of the samples that count, if it is known for each of them. */
 static assay_status add_measure(const assay__sampler *sampler, const assay__judgement *judgement,
                                 size_t index, const char *metric,
                                 double (*value_of)(const assay__shot *), assay_record *record,
@@ -120,7 +120,7 @@ static assay_status add_measure(const assay__sampler *sampler, const assay__judg
     return ASSAY_OK;
 }
 
-/* Is a sample that counts disturbed? Where none is, there is nothing to say about it. */
+/* Whether any sample that counts is disturbed. If none is, the record needs no such measure. */
 static bool any_disturbed(const assay__sampler *sampler, const assay__judgement *judgement)
 {
     for (size_t i = 0; i < sampler->rounds; i++)
@@ -170,8 +170,9 @@ static assay_status fill_looks(const assay__judgement *judgement, assay_record *
     return ASSAY_OK;
 }
 
-/* Means over the samples that count; the kernel books processor time in steps that are longer than
- * some samples, but loses nothing over many. */
+/* Compute the mean user and system time and the highest memory peak of the samples that count. The
+ * kernel counts user and system time in steps that are longer than some samples, but the mean of
+ * many samples is right. */
 static void fill_usage(const assay__sampler *sampler, const assay__judgement *judgement,
                        size_t index, assay_record_subject *to)
 {
@@ -196,8 +197,9 @@ static void fill_usage(const assay__sampler *sampler, const assay__judgement *ju
         to->peak_rss_bytes = assay_reading_of(peak);
 }
 
-/* Means over the samples that count. Samples that are shorter than the period of a counter have
- * bounds each; together they have a mean, once they are longer than it. */
+/* Compute the mean energy of the samples that count. A sample that is shorter than the period of a
+ * counter has bounds only. But together the samples have a mean, if their total time is longer than
+ * the period. */
 static void fill_energy(const assay__sampler *sampler, const assay__judgement *judgement,
                         size_t index, assay_record_subject *to)
 {

@@ -1,7 +1,7 @@
-/* The loop: rounds until a look says that it is enough.
+/* The sampling loop. It takes rounds until a look finds that there are enough.
  *
- * Everything is decided between rounds, from whole rounds, so that no subject gets a sample more
- * than another. The record is made once, at the end, from the raw samples. */
+ * All decisions are made between rounds and from whole rounds, so that all subjects have the same
+ * number of samples. The record is made once, at the end, from the raw samples. */
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -21,10 +21,10 @@ static const double default_precision = 0.01;
 
 static const double default_min_sample_seconds = 200e-6;
 static const double default_progress_seconds = 0.1;
-static const double clock_factor = 1000.0; /* a sample against the clock's cost and resolution */
-static const double counter_periods = 5;   /* a sample against the counter of energy */
+static const double clock_factor = 1000.0; /* least sample / cost or resolution of the clock */
+static const double counter_periods = 5;   /* least sample / period of the energy counter */
 static const double max_budget_seconds = 1e7;
-static const size_t least_interrupted = 2; /* rounds: below there is no interval */
+static const size_t least_interrupted = 2; /* rounds that an interval needs */
 
 static assay_status check_subject(const assay_subject *subjects, size_t index, assay_error *error)
 {
@@ -158,7 +158,8 @@ static bool is_about_energy(const assay__sampler *sampler)
            strcmp(options->metric, ASSAY__METRIC_ENERGY) == 0;
 }
 
-/* A sample shorter than this would measure the clock, or the moves of a counter of energy. */
+/* Choose the least length of a sample. In a shorter one, the cost of the clock or the steps of an
+ * energy counter would matter. */
 static assay_status choose_target(assay__sampler *sampler)
 {
     assay_clock_info info = {.struct_size = sizeof info};
@@ -235,7 +236,7 @@ static assay_status shoot_round(assay__sampler *sampler, assay__shot *shots)
     return assay__sampler_shoot_turn(sampler, shots);
 }
 
-/* At least one more round. */
+/* Take one more round, or a group of rounds in a new process. */
 static assay_status advance(assay__sampler *sampler)
 {
     size_t rounds = sampler->options.fresh_rounds > 0 ? sampler->options.fresh_rounds : 1;
@@ -272,8 +273,8 @@ static void update_progress(assay__sampler *sampler, const assay__judgement *jud
     progress->relative_width = judgement->relative_width;
 }
 
-/* Judging takes as long as several short samples, and no sample is taken meanwhile. So it gets a
- * twentieth of the time. */
+/* Judging takes as long as several short samples, and no sample is taken meanwhile. So after a
+ * look, the next one comes only after twenty times as long as the look took. */
 static const double rests_after_look = 20;
 
 static bool is_look_due(const assay__sampler *sampler, const assay__judgement *judgement,
@@ -288,9 +289,9 @@ static bool is_look_due(const assay__sampler *sampler, const assay__judgement *j
            (sampler->rounds >= judgement->next_look && elapsed >= rest_until);
 }
 
-/* Take one more round, unless a subject ends the run; then the earlier rounds are the result. The
- * one who ends a run may have seen its progress, so the end counts as one more look, whatever the
- * options say. */
+/* Take one more round. If a subject ends the run meanwhile, the earlier rounds are the result. The
+ * person who ends a run may have watched its progress. So the end counts as one more look, whatever
+ * the options say. */
 static assay_status advance_or_end(assay__sampler *sampler)
 {
     assay_status status = advance(sampler);

@@ -1,10 +1,11 @@
-/* Take one sample: repeat the work until it takes much longer than a clock reading, time it as a
- * whole, and ask the kernel whether it was disturbed.
+/* Takes one sample: repeats the work so often that it takes much longer than a clock reading, times
+ * all repetitions together, and asks the kernel whether the sample was disturbed.
  *
- * The number of iterations is settled before the first sample and then kept: samples of different
- * lengths would have different variances and different shares of whatever happens once for each
- * sample (cold caches after another subject ran). For the same reason subjects whose speeds are
- * within a factor of eight share one number, so that a comparison of like with like is even. */
+ * The number of iterations is chosen before the first sample and does not change. Samples of
+ * different lengths would have different variances, and different shares of costs that occur once
+ * for each sample (cold caches after another subject ran). For the same reason, subjects whose
+ * speeds are within a factor of eight use the same number of iterations, so that their comparison
+ * is fair. */
 #include <math.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,19 +18,23 @@
 #include "sampling/sampler.h"
 #include "sampling/yardstick.h"
 
-/* Growth of the number of iterations from one trial to the next, samples that must be long enough
- * in a row, and how far apart subjects may be to share a number. */
+/* The most growth of the number of iterations from one trial to the next; the number of samples in
+ * a row that must be long enough; and the largest ratio between subjects that use the same
+ * number. */
 enum { MAX_GROWTH = 16, TRIALS = 3, MAX_SPREAD = 8 };
 static const uint64_t max_iterations = (uint64_t)1 << 40;
 
-/* Above this rate of being switched out against its will a sample is disturbed: the kernel's own
- * threads cause a few a second everywhere, a competitor for the processor hundreds. */
+/* A sample is disturbed if the thread was preempted more often than this. On every machine the
+ * kernel's own threads cause a few preemptions a second. A competitor for the processor causes
+ * hundreds. */
 static const double switches_per_second = 10.0;
 
-/* Ten of the kernel's ticks at their longest. */
+/* User and system time are used from this length of a sample on. It is ten ticks of the kernel, at
+ * their longest. */
 static const double usage_least_seconds = 0.1;
 
-/* Stolen time is counted by the kernel in ticks of 10 ms, over all processors. */
+/* The kernel counts stolen time in ticks of 10 ms, over all processors. So it is checked at most
+ * this often. More than this share of the machine's time is a disturbance. */
 static const double steal_window_seconds = 0.010;
 static const double steal_share = 0.05;
 
@@ -48,8 +53,8 @@ static assay_status call(assay_status (*callback)(void *), void *context)
     return callback != NULL ? callback(context) : ASSAY_OK;
 }
 
-/* Time one call of `run`. A clock that went back (another processor's, or set by a hypervisor)
- * disturbs the sample; a difference below zero would be centuries. */
+/* Time one call of `run`. If the clock went backwards (on another processor, or because a
+ * hypervisor set it), the sample is disturbed. An unsigned difference would then be centuries. */
 static assay_status time_call(const assay__sampler *sampler, const assay_subject *subject,
                               uint64_t iterations, assay_sample *sample)
 {
@@ -63,7 +68,7 @@ static assay_status time_call(const assay__sampler *sampler, const assay_subject
     return status;
 }
 
-/* Iterations one by one, the clock stopped while the next is prepared. */
+/* Time iterations one by one. The preparation of each iteration is not timed. */
 static assay_status time_iterations(const assay__sampler *sampler, const assay_subject *subject,
                                     uint64_t iterations, assay_sample *sample)
 {
@@ -87,9 +92,10 @@ static assay_status time_run(const assay__sampler *sampler, const assay_subject 
     return time_call(sampler, subject, iterations, sample);
 }
 
-/* The kernel brings a running thread's user and system time up to date at its ticks: for samples
- * that are not much longer than one the figures would be of other samples. The peak of resident
- * memory is the whole process's and says nothing about a subject. */
+/* Store the kernel's figures of a sample. The kernel updates the user and system time of a running
+ * thread at its ticks. For samples that are not much longer than a tick, these figures would
+ * contain time of other samples. The peak of resident memory is not stored: it belongs to the whole
+ * process and says nothing about one subject. */
 static void take_usage(assay_sample *sample, const struct rusage *before,
                        const struct rusage *after)
 {
@@ -200,6 +206,7 @@ static double per_iteration(assay_reading reading, double iterations)
     return reading.validity == ASSAY_VALID ? reading.value / iterations : (double)NAN;
 }
 
+/* Time the yardstick beside a sample, if the options ask for it; else NAN. */
 static double beside(const assay__sampler *sampler)
 {
     return sampler->options.yardstick && !sampler->simulated
@@ -260,6 +267,7 @@ static uint64_t bound_of(const assay__sampler *sampler, size_t index)
     return asked > 0 && asked < max_iterations ? asked : max_iterations;
 }
 
+/* The number of iterations for the next trial. */
 static uint64_t grown(uint64_t iterations, double seconds, double target_seconds)
 {
     double factor = seconds > 0 ? 1.1 * target_seconds / seconds : MAX_GROWTH;
@@ -267,10 +275,10 @@ static uint64_t grown(uint64_t iterations, double seconds, double target_seconds
     return (uint64_t)ceil((double)iterations * factor) + (factor <= 1.0);
 }
 
-/* The smallest number of iterations with which a sample is long enough several times in a row,
- * because the first calls are slow for passing reasons. A sample that is ten times as long counts
- * twice, which spares slow subjects a call. A single one proves nothing, because the thread may
- * have been preempted. */
+/* Find the smallest number of iterations with which a sample is long enough several times in a row.
+ * Several samples are needed, because the first calls are slow for temporary reasons, and because
+ * the thread may have been preempted in a single one. A sample that is ten times as long as
+ * necessary counts twice, which saves slow subjects a call. */
 static assay_status calibrate_one(assay__sampler *sampler, size_t index)
 {
     uint64_t bound = bound_of(sampler, index);

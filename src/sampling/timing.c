@@ -1,4 +1,5 @@
-/* The figures of a series of durations, and the short form of sampling that ends in them. */
+/* Computes the figures of a series of durations, and implements the short form of sampling, whose
+ * result they are. */
 #include "assay/sampling.h"
 #include "assay/stats.h"
 #include "base/struct_size.h"

@@ -1,10 +1,10 @@
-/* A loop that loads and stores as fast as the processor can, because such work suffers from all
- * that slows a processor down: a lower frequency, and another thread on the same core. A chain of
- * operations that wait for each other would not notice the other thread.
+/* The yardstick is a loop that loads and stores as fast as the processor can. Everything that slows
+ * a processor down affects such work: a lower frequency as well as another thread on the same core.
+ * A chain of dependent operations would not be affected by the other thread.
  *
- * Two builds must take the same time, although their code lies elsewhere. Without a fixed alignment
- * of the code they did not: one took 10 microseconds and the other 19, because its loop crossed a
- * line of the instruction cache. */
+ * Two builds must take the same time, although their code is at different addresses. Without a
+ * fixed alignment of the code they did not: one build took 10 microseconds and another one 19,
+ * because its loop crossed a line of the instruction cache. */
 #include "sampling/yardstick.h"
 
 #include <math.h>
@@ -14,13 +14,14 @@ enum { VALUES = 1024, REPEATS = 16, PARTS = 4 };
 __attribute__((noinline, aligned(64))) static void work(double *values)
 {
     for (int repeat = 0; repeat < REPEATS; repeat++) {
-        __asm__ volatile("" : : "r"(values) : "memory"); /* not to be computed beforehand */
+        __asm__ volatile("" : : "r"(values) : "memory"); /* the compiler must not precompute it */
         for (int i = 0; i < VALUES; i++)
             values[i] = values[i] * 0.999 + 0.5;
     }
 }
 
-/* The least part counts: an interrupt takes microseconds, and says nothing about the speed. */
+/* The work is timed in parts, and the shortest part counts for all. An interrupt in one part takes
+ * microseconds and says nothing about the speed of the machine. */
 double assay__yardstick_seconds(const assay_clock *clock)
 {
     _Alignas(64) double values[VALUES];

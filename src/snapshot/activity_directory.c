@@ -1,5 +1,5 @@
-/* The GPU activity of all processes that left a file in a folder. One that cannot be read does not
- * keep the others away. */
+/* Adds the GPU activity of all processes that left a file in a folder to a record. A file that
+ * cannot be read is left out. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static bool has_activity(const assay__activity_region *region)
     return region->device_count > 0 || region->dropped_records + region->untimed_records > 0;
 }
 
-/* What this process did not let us see, as the error and, where there is a `gpu` part, there. */
+/* Report what could not be measured in this process: in the error, and in the `gpu` part of the
+ * record. */
 static assay_status tell_reason(assay_record *record, const assay__activity_region *region,
                                 assay_error *error)
 {

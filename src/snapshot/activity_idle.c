@@ -1,11 +1,15 @@
-/* Activities are entered in the order of their starts. A device's busy time is the union of their
- * intervals, which one pass finds: an activity adds what lies beyond the latest end so far. What
- * lies between that end and the next start is a gap. Its cause is read off the call that submitted
- * the activity which ended it: if the call came before the gap, the host was not late; if it came
- * within the gap, what the host did before it is the cause. The rule is stated in docs/gpu.md.
+/* Computes the busy time and the idle time of a device from its activities.
  *
- * An activity that begins before those already entered (its record came late) counts with what
- * sticks out of the union, and as late. */
+ * Activities are entered in the order of their starts. The busy time of a device is the union of
+ * their intervals. One pass computes it: an activity adds the part of its interval beyond the
+ * latest end so far. The time between that end and the next start is a gap. The cause of a gap
+ * follows from the call that submitted the activity which ended the gap. If the call was made
+ * before the gap began, the host was not late. If it was made within the gap, the cause is what the
+ * host did before the call. docs/gpu.md states the rule.
+ *
+ * The record of an activity may come so late that activities with later starts have already been
+ * entered. Then the activity adds only the part of its interval beyond the union, and it is counted
+ * as late. */
 #include "snapshot/activity_idle.h"
 
 #include <stdbool.h>
@@ -38,7 +42,8 @@ static void enter_gap(assay__activity_device *device, const assay__activity *nex
     device->longest_ns = later(device->longest_ns, length);
 }
 
-/* Beyond `*end`, which moves on to the activity's own. */
+/* The length of the part of an activity beyond `*end`. `*end` is moved to the end of the
+ * activity. */
 static uint64_t part_beyond(const assay__activity *it, uint64_t *end)
 {
     uint64_t begin = later(it->start_ns, *end);
@@ -48,6 +53,7 @@ static uint64_t part_beyond(const assay__activity *it, uint64_t *end)
     return it->end_ns - begin;
 }
 
+/* Enter one activity into the sums of its device. */
 static void enter(assay__activity_device *device, const assay__activity *it)
 {
     if (!device->has_activity) {

@@ -1,6 +1,7 @@
-/* Kernels are merged by name, copies by direction, idle time by cause; each device of each process
- * adds its span, busy and idle time. Events refer to kernels and copies by number, and these are
- * sorted at the end, so the numbers of the events are translated then. */
+/* Merges the GPU activity of several processes into one record. Kernels are merged by name, copies
+ * by direction, and idle time by cause. The span, busy and idle times of all devices of all
+ * processes are added up. Events refer to kernels and copies by number. Kernels and copies are
+ * sorted at the end, and the numbers in the events are then translated. */
 #include "snapshot/activity_merge.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 #include "assay/record_build.h"
 #include "base/grow.h"
 
+/* The kinds of copies and of memory are numbered as in CUPTI. */
 enum { MAX_KERNELS = 1 << 16, KIND_HTOD = 1, KIND_DTOH = 2, PAGEABLE = 1, PINNED = 2 };
 
 static const char *const causes[ASSAY__IDLE_CAUSES] = {
@@ -135,7 +137,7 @@ static void add_copies(assay__activity_merge *m, const assay__activity_region *r
         while (at < m->copy_count && (!is_same(m->copies[at].direction, direction) ||
                                       !is_same(m->copies[at].memory, memory)))
             at++;
-        if (at == m->copy_count) /* directions and memories are fewer than rows */
+        if (at == m->copy_count) /* there is room: fewer pairs of direction and memory than rows */
             m->copies[m->copy_count++] =
                 (assay_record_copy){.direction = direction, .memory = memory};
         numbers[i] = at;
@@ -242,7 +244,7 @@ static assay_status add_activities(assay__activity_merge *m, const assay__activi
         const assay__activity *it = &region->activities[i];
         bool is_kernel = it->kind == ASSAY__ACTIVITY_KERNEL;
         if (is_kernel && kernels[it->row] < 0)
-            continue; /* its sum was torn */
+            continue; /* the file was read while the sum of this kernel was being updated */
         assay_record_event event = {.kind = is_kernel ? ASSAY_EVENT_KERNEL : ASSAY_EVENT_COPY,
                                     .name = is_kernel ? (uint32_t)kernels[it->row]
                                                       : (uint32_t)copies[it->row],
@@ -254,7 +256,7 @@ static assay_status add_activities(assay__activity_merge *m, const assay__activi
     return status;
 }
 
-/* The live bytes of one device over time, as a counter. */
+/* Add the allocated bytes of one device over time, as a counter. */
 static assay_status add_memory(assay__activity_merge *m, const assay__activity_region *region,
                                uint32_t device, uint32_t lane)
 {
@@ -354,8 +356,8 @@ static int by_idle(const void *left, const void *right)
     return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
-/* Copy the items into the record in the order that `compare` gives, and say of each where it went.
- * NULL when out of memory. */
+/* Copy the items into the record, sorted by `compare`. `places` receives the new index of each
+ * item. NULL when out of memory. */
 static void *arranged(assay_record *record, void *items, size_t count, size_t size,
                       int (*compare)(const void *, const void *, void *), uint32_t *places)
 {

@@ -1,4 +1,4 @@
-/* The GPU activity of several processes as one part of a record. */
+/* Reads the GPU activity of processes, and merges it into the `gpu` part of a record. */
 #ifndef ASSAY_SNAPSHOT_ACTIVITY_MERGE_H
 #define ASSAY_SNAPSHOT_ACTIVITY_MERGE_H
 
@@ -6,14 +6,15 @@
 #include "base/name_index.h"
 #include "snapshot/activity_region.h"
 
-/* Take over what a file holds: `size` bytes, of which those that a short file lacks are zero. All
- * numbers of rows are checked, and everything is settled. Caller frees the region with free(). */
+/* Check the content of a file, `size` bytes, and copy it into a new region. If the file is shorter
+ * than a region, the rest is zero. All row numbers are checked, and all activities are settled.
+ * Caller frees the region with free(). assay__activity_read() does the same for a file. */
 ASSAY_MUST_USE assay_status assay__activity_parse(const void *data, size_t size, assay_error *error,
                                                   assay__activity_region **region);
 ASSAY_MUST_USE assay_status assay__activity_read(const char *path, assay_error *error,
                                                  assay__activity_region **region);
 
-/* Begin with the first three members; the others start as zeros. */
+/* The state of a merge. Set the first three members; the others are zero at first. */
 typedef struct assay__activity_merge {
     assay_record *record;
     uint64_t origin_ns;
@@ -31,12 +32,13 @@ typedef struct assay__activity_merge {
 ASSAY_MUST_USE assay_status assay__activity_merge_add(assay__activity_merge *merge,
                                                       const assay__activity_region *region);
 
-/* Sort, and hand everything to the record. */
+/* Sort kernels, copies and idle times, and move them into the record. */
 ASSAY_MUST_USE assay_status assay__activity_merge_finish(assay__activity_merge *merge);
 void assay__activity_merge_release(assay__activity_merge *merge);
 
-/* "at::native::relu(float*)" for its mangled form, by the C++ library of this machine; the name
- * itself where there is no such library or the name is not mangled. Caller frees it. */
+/* Demangle a C++ name with the C++ library of this machine: "at::native::relu(float*)". Returns a
+ * copy of the name itself if there is no such library or if the name is not mangled. Caller frees
+ * the result. */
 char *assay__demangled(const char *name);
 
 #endif

@@ -1,3 +1,5 @@
+/* Reads the file with the GPU activity of one process, and checks every count and row number in
+ * it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

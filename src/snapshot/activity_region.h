@@ -1,14 +1,14 @@
-/* The file in which the GPU activity of one process lies: what src/cupti writes and
- * activity_reader.c reads.
+/* The file with the GPU activity of one process. src/cupti writes it, and activity_reader.c reads
+ * it.
  *
- * The process maps the whole file, whose size is fixed. Sums by kernel, copy, stream and device
- * cover the whole run. Single activities are kept in a list sorted by start, the latest
- * ASSAY__ACTIVITY_MAX of them at most: the older ones have been settled (activity_idle.h), which
- * means that the time between them is in the sums of their device; the others wait for records that
- * may arrive late. So whatever was delivered is there however the process ends. `sequence` is odd
- * while an entry is made: a reader that finds it so knows that one entry may be torn.
- * Times are those of CLOCK_MONOTONIC. All figures are in the byte order of the machine.
- */
+ * The process maps the whole file, whose size is fixed. The sums by kernel, copy, stream and device
+ * cover the whole run. Single activities are kept in a list sorted by start; the list has at most
+ * the latest ASSAY__ACTIVITY_MAX of them. The earlier part of the list is settled
+ * (activity_idle.h): the time between these activities is already in the sums of their device. The
+ * other activities wait, because records of earlier activities may still arrive. So all activities
+ * that CUPTI has delivered are in the file, however the process ends. `sequence` is odd while an
+ * entry is being made: a reader that finds it odd knows that one entry may be torn. Times are those
+ * of CLOCK_MONOTONIC. All figures are in the byte order of the machine. */
 #ifndef ASSAY_SNAPSHOT_ACTIVITY_REGION_H
 #define ASSAY_SNAPSHOT_ACTIVITY_REGION_H
 
@@ -29,7 +29,8 @@ enum {
     ASSAY__ACTIVITY_REASON_BYTES = 200
 };
 
-/* Why a device ran no kernel (docs/gpu.md). The first six are gaps, in which it did nothing. */
+/* Why a device ran no kernel (docs/gpu.md). The first six are causes of gaps, in which the device
+ * did nothing. */
 typedef enum assay__idle_cause {
     ASSAY__IDLE_LAUNCH,
     ASSAY__IDLE_DATA,
@@ -43,14 +44,14 @@ typedef enum assay__idle_cause {
 
 typedef enum assay__activity_kind {
     ASSAY__ACTIVITY_KERNEL = 1,
-    ASSAY__ACTIVITY_COPY = 2 /* and memory that is set */
+    ASSAY__ACTIVITY_COPY = 2 /* a copy, or a setting of memory */
 } assay__activity_kind;
 
 typedef struct assay__activity {
     uint64_t start_ns, end_ns;
-    uint64_t submitted_ns; /* when the call began that submitted it; 0: not known */
-    uint32_t silence_ns;   /* before that call, without any call of the driver; saturates */
-    uint16_t row;          /* of the kernels or copies */
+    uint64_t submitted_ns; /* when the call that submitted it began; 0: not known */
+    uint32_t silence_ns;   /* time before that call without a driver call; saturates */
+    uint16_t row;          /* row of the kernels or copies */
     uint16_t stream;       /* row of the streams */
     uint8_t device;        /* row of the devices */
     uint8_t kind;          /* assay__activity_kind */
@@ -59,17 +60,18 @@ typedef struct assay__activity {
     uint32_t reserved;
 } assay__activity;
 
-/* Row 0 takes the kernels for which there is no room; otherwise a hash table. */
+/* A row of the hash table of kernels. Row 0 is not part of the hash table: it gathers the kernels
+ * for which there is no room. */
 typedef struct assay__activity_kernel {
     uint64_t count, total_ns, min_ns, max_ns;
-    double squares; /* of the durations in ns, summed */
-    uint32_t name;  /* where it begins among the names, plus 1; 0: the slot is free */
+    double squares; /* sum of the squares of the durations in ns */
+    uint32_t name;  /* offset of its name in `names`, plus 1; 0: the slot is free */
     uint32_t hash;
 } assay__activity_kernel;
 
 typedef struct assay__activity_copy {
     uint64_t count, bytes, total_ns;
-    uint8_t kind, source, target; /* as CUPTI numbers them; kind 255: memory that is set */
+    uint8_t kind, source, target; /* as CUPTI numbers them; kind 255: memory was set */
     uint8_t reserved[5];
 } assay__activity_copy;
 
@@ -82,15 +84,16 @@ typedef struct assay__activity_stream {
 typedef struct assay__activity_device {
     uint32_t number; /* as CUPTI numbers it */
     uint32_t has_activity;
-    uint64_t first_ns, last_ns;  /* first start and latest end settled so far */
-    uint64_t busy_ns, kernel_ns; /* with any activity; with a kernel */
+    uint64_t first_ns, last_ns;  /* first start and latest end of the settled activities */
+    uint64_t busy_ns, kernel_ns; /* time with any activity; time with a kernel */
     uint64_t kernel_end_ns;      /* the latest end of a kernel */
     uint64_t latest_start_ns;
     uint64_t idle_ns[ASSAY__IDLE_CAUSES], idle_count[ASSAY__IDLE_CAUSES];
-    uint64_t longest_ns; /* gap */
+    uint64_t longest_ns; /* the longest gap */
     uint64_t live_bytes, peak_bytes, allocated_bytes, allocations, releases;
 } assay__activity_device;
 
+/* The allocated bytes of a device at one time. */
 typedef struct assay__activity_point {
     uint64_t time_ns, bytes;
     uint32_t device; /* row */
@@ -100,8 +103,8 @@ typedef struct assay__activity_point {
 typedef enum assay__activity_state {
     ASSAY__ACTIVITY_RUNNING = 1,
     ASSAY__ACTIVITY_ENDED = 2,  /* everything has been delivered */
-    ASSAY__ACTIVITY_ASIDE = 3,  /* `reason` says for whom; what was measured before is kept */
-    ASSAY__ACTIVITY_REFUSED = 4 /* `reason` says why nothing could be measured */
+    ASSAY__ACTIVITY_ASIDE = 3,  /* stopped for another client of CUPTI; earlier figures are kept */
+    ASSAY__ACTIVITY_REFUSED = 4 /* nothing could be measured; `reason` says why */
 } assay__activity_state;
 
 typedef struct assay__activity_region {
@@ -112,13 +115,13 @@ typedef struct assay__activity_region {
     uint32_t state, version; /* version of CUPTI */
     char program[32];
     char reason[ASSAY__ACTIVITY_REASON_BYTES];
-    uint64_t dropped_records; /* CUPTI had no buffer for them */
-    uint64_t untimed_records; /* without times, so not counted anywhere */
-    uint64_t late_activities; /* they began before others that were settled */
-    uint64_t forgotten;       /* activities that made room for later ones */
+    uint64_t dropped_records; /* records for which CUPTI had no buffer */
+    uint64_t untimed_records; /* records without times, which are in no sum */
+    uint64_t late_activities; /* activities that began before others that were settled */
+    uint64_t forgotten;       /* activities that were removed to make room for later ones */
     uint32_t name_bytes, kernel_count, copy_count, stream_count, device_count;
     uint32_t settled, count;                           /* of `activities` */
-    uint32_t point_count, point_stride, point_skipped; /* one of so many changes is a point */
+    uint32_t point_count, point_stride, point_skipped; /* 1 of point_stride changes is a point */
     assay__activity_device devices[ASSAY__ACTIVITY_DEVICES];
     assay__activity_copy copies[ASSAY__ACTIVITY_COPIES];
     assay__activity_stream streams[ASSAY__ACTIVITY_STREAMS];

@@ -1,5 +1,5 @@
-/* Kernels of C++ have mangled names. The C++ library demangles them; libassay does not need that
- * library otherwise, so it is opened here, when a record is made. */
+/* Demangles the names of C++ kernels with the C++ library. libassay does not need that library
+ * otherwise, so it is opened here, when a record is made. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

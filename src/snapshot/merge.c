@@ -1,6 +1,7 @@
-/* Every lane of every journal has a call tree of its own. They are laid over each other: nodes with
- * the same name and the same parent in the merged tree are one operation of the record. Counts and
- * sums add; spreads merge by moments, distributions by their buckets. */
+/* Merges journals into a record. Every lane of every journal has a call tree of its own. Nodes with
+ * the same name and the same parent in the merged tree become one operation of the record. Counts
+ * and sums are added, standard deviations are merged by their moments, and distributions by their
+ * buckets. */
 #include "snapshot/merge.h"
 #include "assay/record_build.h"
 
@@ -16,11 +17,12 @@
 
 enum { MOST_OPERATIONS = 1 << 16 };
 
-/* Calibrations of two processes differ by a few ppm: this close, two buckets are the same one. */
+/* Two buckets are the same if their durations differ by at most this share. The clock calibrations
+ * of two processes differ by a few ppm. */
 static const double SAME_BUCKET = 1e-4;
 
-/* Room in the record for `more` items after `count`: the array at `items`, or a larger copy of it;
- * NULL when out of memory. */
+/* Make room in the record for `more` items after `count`. Returns the array at `items` or a larger
+ * copy of it; NULL when out of memory. */
 static void *with_room(assay_record *record, const void *items, size_t count, size_t more,
                        size_t size, size_t *room)
 {
@@ -36,7 +38,7 @@ static void *with_room(assay_record *record, const void *items, size_t count, si
     return grown;
 }
 
-/* A negative figure of a journal's header is unknown. */
+/* A figure of a journal's header. A negative one means that it is unknown. */
 static assay_reading known(double figure)
 {
     return figure >= 0 ? assay_reading_of(figure) : assay_reading_missing(ASSAY_NOT_MEASURED);
@@ -70,9 +72,9 @@ static bool make_state(assay__merge *merge)
     return true;
 }
 
-/* The number of a name, or -1 when it is new. For a new name, `*name` becomes the record's own
- * copy, or NULL when out of memory. The copy is printable, so a damaged name may turn out to be
- * known. */
+/* The number of a name, or -1 if it is new. For a new name, `*name` becomes the record's own copy,
+ * or NULL when out of memory. The copy is made printable. So a damaged name may become one that is
+ * known, and it is looked up again. */
 static int32_t find_name(assay_record *record, const assay__name_index *index, int32_t parent,
                          const char **name)
 {
@@ -103,8 +105,9 @@ static assay_status find_or_add(assay__merge *merge, int32_t parent, const char 
     return status == ASSAY_OK ? assay_record_add_operation(record, &operation) : status;
 }
 
-/* Add ascending buckets to those of the operation. Those that are already there only count up; the
- * others are merged in from the end, where the room is. Overwrites `fresh`. */
+/* Add buckets, in ascending order, to the buckets of an operation. The counts of buckets that exist
+ * are added. The others are merged in, beginning at the end of the array, where there is room.
+ * Overwrites `fresh`. */
 static assay_status add_buckets(assay__merge *merge, int32_t index, assay_record_bucket *fresh,
                                 size_t count)
 {
@@ -134,7 +137,7 @@ static assay_status add_buckets(assay__merge *merge, int32_t index, assay_record
     return ASSAY_OK;
 }
 
-/* The bucket of a span that is in the figures but in no bucket yet. */
+/* Add the bucket of a span that is in the figures but in no bucket yet. */
 static assay_status add_pending_bucket(assay__merge *merge, int32_t index,
                                        const assay__journal_view *view, uint64_t duration)
 {
@@ -230,7 +233,7 @@ static void add_memory(assay_record_operation *operation, const assay__journal_m
 static void add_joules(assay__journal_joules *total, assay__journal_joules part)
 {
     if (!(part.low >= 0 && part.low <= part.sum && part.sum <= part.high && isfinite(part.high)))
-        return; /* a damaged journal */
+        return; /* the journal is damaged */
     total->sum += part.sum;
     total->low += part.low;
     total->high += part.high;
@@ -246,7 +249,7 @@ static void add_energy(assay__merge_state *state, const assay__journal_device *d
         state->period_seconds = fmax(state->period_seconds, device->period_seconds);
 }
 
-/* What devices gave for a node, on a thread or on a stream. */
+/* Add the device figures of a node, which is on a thread or on a stream. */
 static void add_device(assay__merge *merge, int32_t index, const assay__journal_view *view,
                        const assay__node *node, bool stream)
 {
@@ -341,9 +344,10 @@ static assay_status add_counter_node(assay__merge *merge, const char *name, cons
     return status == ASSAY_OK ? assay_record_add_counter(record, &counter) : status;
 }
 
-/* The operation of the node, for its child; -1 in `index` where there is none. A cleared node gets
- * one only here. Parents were created before their children, so one that was not met yet is
- * corruption; so are more levels than a lane can have. */
+/* Find the operation of a node that is the parent of another node. `*index` is -1 if there is none.
+ * A cleared node becomes an operation only here, because its child needs it. Parents are created
+ * before their children. So if a parent is not known yet, or if there are more levels than a lane
+ * can have, the journal is damaged. */
 static assay_status parent_operation(assay__merge *merge, const assay__journal_view *view,
                                      uint32_t unit, uint32_t root, unsigned levels,
                                      assay__node_map *nodes, int32_t *index)
@@ -369,7 +373,7 @@ static assay_status parent_operation(assay__merge *merge, const assay__journal_v
     return status;
 }
 
-/* A child whose parent cannot be known is left out. */
+/* Add one node to the record. A node whose parent cannot be found is left out. */
 static assay_status add_node(assay__merge *merge, const assay__journal_view *view,
                              const assay__node *node, const uint64_t *pending, uint32_t root,
                              uint32_t kind, assay__node_map *nodes)
@@ -396,7 +400,7 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
         return status;
     nodes->operations[node->self] = index + 1;
     if (kind == ASSAY_LANE_GPU_STREAM) {
-        /* The same operation as on the thread that started the work. */
+        /* It is the same operation as on the thread that started the work. */
         if (node->count > 0)
             assay__moments_merge(&merge->states[index].device, moments_of(view, node));
         add_device(merge, index, view, node, true);
@@ -405,12 +409,12 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
     return add_span_node(merge, index, view, node, pending);
 }
 
-/* The call tree of the lane; in `spans` how many were completed. */
+/* Add the call tree of a lane. `*spans` is raised by the number of completed spans. */
 static assay_status add_tree(assay__merge *merge, const assay__journal_view *view,
                              const assay__lane *lane, assay__node_map *nodes, uint64_t *spans)
 {
     assay__node node;
-    size_t most = nodes->count; /* a list longer than the journal has gone in a circle */
+    size_t most = nodes->count; /* a list that is longer than the journal forms a cycle */
     uint32_t unit = lane->first_node;
     for (size_t i = 0; unit != 0 && i < most && assay__journal_read_node(view, unit, &node); i++) {
         unit = node.next;
@@ -509,7 +513,7 @@ double assay__bucket_quantile(const assay_record_bucket *buckets, size_t count, 
     return buckets[count - 1].seconds;
 }
 
-/* A quantile needs about one value beyond it to mean anything. */
+/* A quantile. It is missing unless at least one value is expected beyond it. */
 static assay_reading quantile(const assay_record_operation *operation, double q)
 {
     if (operation->bucket_count == 0 || (double)operation->count * (1 - q) < 1.0 - 1e-9)
@@ -519,7 +523,7 @@ static assay_reading quantile(const assay_record_operation *operation, double q)
         fmin(fmax(value, operation->min_seconds.value), operation->max_seconds.value));
 }
 
-/* If memory was requested and never read, it could not be read. */
+/* If memory was requested and there is no reading of it, reading it is not supported. */
 static void explain_memory(assay_record_operation *operation, unsigned modes)
 {
     enum { RSS_MODE = 1, HEAP_MODE = 2 }; /* assay_monitor_memory */
@@ -531,7 +535,8 @@ static void explain_memory(assay_record_operation *operation, unsigned modes)
             unsupported;
 }
 
-/* The interval of a sum of equal spans is that of their mean, as many times. */
+/* Compute the time on devices and its interval. The interval of the sum is the interval of the
+ * mean, times the number of spans. */
 static void finish_device(assay_record_operation *operation, assay__moments device)
 {
     operation->gpu_spans = device.count;
@@ -549,7 +554,8 @@ static void finish_device(assay_record_operation *operation, assay__moments devi
     operation->gpu_seconds_high = assay_reading_of(sum + half);
 }
 
-/* The energy of the GPUs is that of the operation's own time on their streams, if it had any. */
+/* Compute the energy of an operation. If the operation had time on streams, the energy of the GPUs
+ * is that of this time. */
 static void finish_energy(assay_record_operation *operation, const assay__merge_state *state)
 {
     assay__journal_joules all = state->cpu;
@@ -582,7 +588,7 @@ static void finish_operation(const assay__merge *merge, size_t index)
     finish_energy(operation, &merge->states[index]);
 }
 
-/* Parents stand before their children. */
+/* Compute the self time of all operations, and the total of the record. */
 static void finish_totals(assay_record *record)
 {
     for (size_t i = 0; i < record->operation_count; i++) {

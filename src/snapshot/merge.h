@@ -1,4 +1,4 @@
-/* Merging journals, one after another, into one record. */
+/* Merges journals, one after the other, into one record. */
 #ifndef ASSAY_SNAPSHOT_MERGE_H
 #define ASSAY_SNAPSHOT_MERGE_H
 
@@ -8,12 +8,12 @@
 #include "journal/reader.h"
 #include "stats/moments.h"
 
-/* The state of an operation while journals are merged, beyond what the record has. */
+/* The state of an operation while journals are merged, in addition to its figures in the record. */
 typedef struct assay__merge_state {
     double square_sum;     /* of the deviations from the mean, seconds² */
     assay__moments device; /* of its spans on streams, in seconds */
-    /* Energy: of the processor and of GPUs while its spans ran on threads, and of GPUs while they
-     * ran on streams, where that is known better. */
+    /* Energy. `cpu` and `gpu_beside` are that of the processor and of the GPUs while its spans ran
+     * on threads. `gpu` is that of the GPUs while its spans ran on streams, which is more exact. */
     assay__journal_joules cpu, gpu_beside, gpu;
     double metered_seconds, period_seconds;
     size_t bucket_room, sample_room;
@@ -22,23 +22,23 @@ typedef struct assay__merge_state {
 typedef struct assay__merge {
     assay_record *record;
     uint64_t origin_monotonic_ns;
-    assay__merge_state *states; /* beside the record's operations */
+    assay__merge_state *states; /* one for each operation of the record */
     size_t state_room;
     assay__name_index operations, counters;
-    unsigned memory_modes; /* of any journal */
-    bool live;             /* the writer of the journal being merged may still write */
+    unsigned memory_modes; /* of all journals together */
+    bool live;             /* the journal that is being merged may still be written */
 } assay__merge;
 
 enum {
-    ASSAY__NODE_UNKNOWN = 0, /* not met yet, or not of this kind */
+    ASSAY__NODE_UNKNOWN = 0, /* not visited yet, or not of this kind */
     ASSAY__NODE_CLEARED =
-        -1 /* met, but cleared: it becomes an operation only if a child needs it */
+        -1 /* visited, but cleared: it becomes an operation only if a child needs it */
 };
 
-/* Where the figures of a node went: for each unit of the journal, the index of the operation or
- * counter in the record plus one, or one of the values above. There are two arrays because a
- * damaged journal may call one node both. All entries are zero at first, so that a large journal
- * with few nodes costs little memory. */
+/* Maps the nodes of a journal to the record. For each unit of the journal it has the index of the
+ * operation or counter in the record plus one, or one of the values above. There are two arrays,
+ * because in a damaged journal one node may be both. All entries are zero at first, so that a large
+ * journal with few nodes costs little memory. */
 typedef struct assay__node_map {
     int32_t *operations; /* in the record */
     int32_t *counters;
@@ -56,29 +56,29 @@ ASSAY_MUST_USE assay_status assay__merge_begin(assay__merge *merge,
 ASSAY_MUST_USE assay_status assay__merge_journal(assay__merge *merge,
                                                  const assay__journal_view *view);
 
-/* Compute what needs all journals (quantiles, deviations, totals) and hand the record over. */
+/* Compute the figures that need all journals (quantiles, deviations, totals) and return the record,
+ * which then belongs to the caller. */
 assay_record *assay__merge_finish(assay__merge *merge);
 
-/* Frees the record as well, unless it was handed over. */
+/* Release a merge. The record is freed as well, unless assay__merge_finish() has returned it. */
 void assay__merge_release(assay__merge *merge);
 
-/* Enter the process of a journal into the record's list, with the spans of its lanes (processes.c).
- */
+/* processes.c — add the process of a journal, with the number of its spans, to the record. */
 ASSAY_MUST_USE assay_status assay__merge_process(assay__merge *merge,
                                                  const assay__journal_header *header,
                                                  uint64_t spans);
 
-/* timeline.c — add the lane, number `index` in the journal's list, which had this many spans, with
- * its events and open spans. */
+/* timeline.c — add a lane with its events and open spans. `index` is its number in the journal's
+ * list of lanes, `spans` the number of its spans. */
 ASSAY_MUST_USE assay_status assay__merge_lane(assay__merge *merge, const assay__journal_view *view,
                                               uint32_t unit, size_t index, const assay__lane *lane,
                                               const assay__node_map *nodes, uint64_t spans);
 
-/* The value below or at which a share `q` of the distribution lies (the ceil(q n)-th smallest), to
- * within the bucket; n must not be 0. */
+/* The quantile `q` of a distribution, exact to the width of a bucket: the ceil(q n)-th smallest of
+ * n values. n must not be 0. */
 double assay__bucket_quantile(const assay_record_bucket *buckets, size_t count, double q);
 
-/* The record of one journal that is already open as a view. */
+/* Make a record of one journal that is already open as a view. */
 ASSAY_MUST_USE assay_status assay__snapshot_view(const assay__journal_view *view,
                                                  const assay_snapshot_options *options,
                                                  assay_error *error, assay_record **record);

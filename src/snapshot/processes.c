@@ -1,6 +1,6 @@
-/* The processes of the journals that were read. A process with several monitors has a journal for
- * each of them, which stand side by side in a directory; so its entry is looked for among the last
- * few only. */
+/* Makes the record's list of processes from journals. A process with several monitors has a journal
+ * for each of them. Their names are neighbours in a directory, so the entry of a process is
+ * searched for among the last few entries only. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +19,7 @@ static assay_record_member *find(assay_record *record, int64_t process_id)
     return NULL;
 }
 
+/* Note in the entry of a process that its journal lost spans. */
 static assay_status note_losses(assay_record *record, const assay__journal_header *header,
                                 assay_record_member *member)
 {

@@ -1,4 +1,5 @@
-/* All profiles of a folder. One that cannot be read does not keep the others away. */
+/* Adds all profiles of Python processes in a folder to a record. A profile that cannot be read is
+ * left out. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static assay_status add_file(assay__script_merge *merge, const char *path, assay
     return status == ASSAY_E_MEMORY ? status : ASSAY_OK;
 }
 
-/* The sampler could not start there: its reason is the content of the file. */
+/* Read the reason why the sampler could not start in a process. It is the content of the file. */
 static void read_note(const char *path, assay_error *error)
 {
     char text[200] = "";

@@ -1,9 +1,12 @@
-/* The time of a line is that of the samples in which it was the innermost one; its total is that of
- * all samples with the line anywhere on the stack, counted once however often it recurs. So the
- * tree of stacks is walked upwards from every node, and a stamp says whether a place was counted.
+/* Merges the profiles of Python processes into one record. A place is a function or a line.
  *
- * Native time is known for the samples in which a thread could be watched. A place's native time is
- * its own time multiplied by the native share of those. */
+ * The self time of a line is the time of the samples in which it was the innermost line. Its total
+ * time is that of all samples that have the line anywhere on the stack. Such a sample counts once,
+ * even if recursion puts the line on the stack several times. So the tree of stacks is walked
+ * upwards from every node, and a stamp tells whether a place has been counted for this node.
+ *
+ * Native time is known only for the samples in which a thread could be watched. The native time of
+ * a place is its self time multiplied by the native share of these samples. */
 #include "snapshot/script_merge.h"
 
 #include <math.h>
@@ -29,7 +32,7 @@ static const char *text_of(assay_record *record, const char *bytes, size_t lengt
     return assay_record_text(record, length > 0 ? text : "?");
 }
 
-/* The number of `key` below `parent`; `*is_new` if it was not there and has been entered. */
+/* Find or add `key` below `parent`, and store its number. `*is_new` says whether it was added. */
 static assay_status find_key(assay_record *record, assay__name_index *index, int32_t parent,
                              const char *key, size_t count, int32_t *number, bool *is_new)
 {
@@ -107,7 +110,7 @@ static void add_total(assay__script_place *place, uint64_t stamp, double seconds
     place->stamp = stamp;
 }
 
-/* What became of the nodes of a profile. */
+/* Maps each node of a profile to its function, its line and its parent node. */
 typedef struct node_map {
     int32_t *functions, *lines, *parents;
 } node_map;
@@ -170,7 +173,8 @@ static assay_status find_allocation(assay__script_merge *m, int32_t function, ui
     return ASSAY_OK;
 }
 
-/* What was never freed is known by adding and subtracting, and may be off in the last bits. */
+/* Bytes that were never freed are computed by adding and subtracting, so the last bits may be
+ * wrong. Less than half a byte counts as nothing. */
 static double not_negative(double bytes)
 {
     return bytes > 0.5 ? bytes : 0;
@@ -258,8 +262,10 @@ static assay_reading native_part(double seen, double watched, double whole)
                        : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
-/* The standard error of a place's own time, as if looks were independent: of the ratio of its
- * charges to all charges (Cochran, Sampling Techniques, chapter 6), times the whole. */
+/* The standard error of the self time of a place, under the assumption that the samples are
+ * independent. It is the standard error of the ratio of the place's charges to all charges
+ * (Cochran, Sampling Techniques, chapter 6), times the time of all charges. A charge is the
+ * processor time that one sample adds to a place. */
 static assay_reading error_of(const assay__script_merge *m, const assay__script_place *place)
 {
     double whole = m->record->python.busy_seconds;
@@ -282,7 +288,8 @@ static int by_cost(const void *left, const void *right)
     return first != second ? (first > second ? -1 : 1) : (*a < *b ? -1 : *a > *b);
 }
 
-/* The places as the record's array, the costliest first, each knowing its rank. */
+/* Sort the places, the costliest first, store their ranks, and copy at most `most` of them into the
+ * record. */
 static assay_status put_places(assay__script_merge *m, assay__script_places *places, size_t most,
                                assay_record_code **result, size_t *result_count)
 {

@@ -1,4 +1,4 @@
-/* Profiles of Python processes, one after another, into one record. */
+/* Merges the profiles of Python processes, one after the other, into one record. */
 #ifndef ASSAY_SNAPSHOT_SCRIPT_MERGE_H
 #define ASSAY_SNAPSHOT_SCRIPT_MERGE_H
 
@@ -6,14 +6,14 @@
 #include "base/name_index.h"
 #include "snapshot/script_reader.h"
 
-/* A function or a line, while it is added up. */
+/* A function or a line, while its figures are summed up. */
 typedef struct assay__script_place {
     assay_record_code code;
     double watched_seconds, seen_native_seconds;
-    double squares;   /* of the charges that make up its own time: seconds squared */
+    double squares;   /* sum of the squared charges of its self time, in seconds² */
     uint64_t stamp;   /* the last stack that was counted for it */
-    int32_t function; /* of a line */
-    uint32_t rank;    /* in the record, once it is sorted */
+    int32_t function; /* of a line: its function */
+    uint32_t rank;    /* in the record, once the places are sorted */
 } assay__script_place;
 
 typedef struct assay__script_places {
@@ -28,7 +28,7 @@ typedef struct assay__script_allocations {
     assay__name_index index;
 } assay__script_allocations;
 
-/* A stretch of time in which samples found a function at this depth of a thread's stack. */
+/* A period of time in which samples found a function at this depth of a thread's stack. */
 typedef struct assay__script_slice {
     uint32_t function, lane, depth;
     uint64_t begin_ns, end_ns;
@@ -50,18 +50,19 @@ typedef struct assay__script_merge {
 ASSAY_MUST_USE assay_status assay__script_merge_add(assay__script_merge *merge,
                                                     const assay__script_view *view);
 
-/* script_slices.c: add its events, as slices and lanes. `functions` are those of the nodes. */
+/* script_slices.c: add the events of a profile as slices and lanes. `functions` has the function of
+ * each node. */
 ASSAY_MUST_USE assay_status assay__script_merge_events(assay__script_merge *merge,
                                                        const assay__script_view *view,
                                                        const int32_t *functions);
 
-/* script_slices.c: the slices as events of the record; functions are numbered by rank by now. */
+/* script_slices.c: add the slices to the record as events. The functions must have their ranks. */
 ASSAY_MUST_USE assay_status assay__script_put_events(assay__script_merge *merge);
 
-/* script_source.c: the source text of lines and allocations, where it can be read. */
+/* script_source.c: add the source text of lines and allocations, where it can be read. */
 ASSAY_MUST_USE assay_status assay__script_put_sources(assay_record *record);
 
-/* Sort, cut and hand over to the record. */
+/* Sort the places, limit their number, and move everything into the record. */
 ASSAY_MUST_USE assay_status assay__script_merge_finish(assay__script_merge *merge);
 void assay__script_merge_release(assay__script_merge *merge);
 

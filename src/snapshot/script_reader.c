@@ -1,5 +1,6 @@
-/* Nothing in the file is believed: the script that wrote it may have overwritten it. Entries are
- * visited once, in order; those whose size, texts or references are wrong end the reading. */
+/* Reads the profile of one Python process and checks it. Nothing in the file is trusted, because
+ * the measured program may have overwritten it. Entries are visited once, in order. An entry with a
+ * wrong size, text or reference ends the reading. */
 #include "snapshot/script_reader.h"
 
 #include <stdlib.h>
@@ -67,10 +68,11 @@ static bool is_good_site(const assay__script_view *view, const void *entry)
     return has(&view->codes, site->code);
 }
 
+/* How entries of one kind are checked, and the list of the view that gets them. */
 typedef struct kind {
     size_t bytes;
     bool (*is_good)(const assay__script_view *view, const void *entry);
-    size_t list; /* of the view */
+    size_t list; /* its offset in the view */
 } kind;
 
 static const kind kinds[] = {

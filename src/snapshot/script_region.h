@@ -1,12 +1,11 @@
-/* The file in which the profile of one Python process lies: what python/sampler writes and
- * script_profile.c reads.
+/* The file with the profile of one Python process. python/sampler writes it, and script_reader.c
+ * reads it.
  *
- * The process maps the file and appends entries; figures within an entry are updated in place. So
- * everything seen so far is there whenever the process ends, by os._exit() or SIGKILL too. An entry
- * is complete before `used` covers it, and the file is allocated before it is touched. Entries
- * refer to earlier ones by their distance from the start of the file; 0 refers to none. All figures
- * are in the byte order of the machine.
- */
+ * The process maps the file and appends entries. Figures within an entry are updated in place. So
+ * all samples are in the file however the process ends, even by os._exit() or SIGKILL. An entry is
+ * complete before `used` covers it. The file is allocated before it is touched. An entry refers to
+ * an earlier entry by its offset from the start of the file; 0 refers to none. All figures are in
+ * the byte order of the machine. */
 #ifndef ASSAY_SNAPSHOT_SCRIPT_REGION_H
 #define ASSAY_SNAPSHOT_SCRIPT_REGION_H
 
@@ -16,30 +15,30 @@
 #define ASSAY__SCRIPT_SUFFIX ".script"
 #define ASSAY__SCRIPT_MAGIC  UINT64_C(0x32505952434153a5)
 enum {
-    ASSAY__SCRIPT_MAX_BYTES = 64 << 20, /* of a file; what does not fit is counted as dropped */
+    ASSAY__SCRIPT_MAX_BYTES = 64 << 20, /* of a file; entries beyond it are counted as dropped */
     ASSAY__SCRIPT_MAX_TEXT = 4096,
-    ASSAY__SCRIPT_MAX_DEPTH = 256 /* of a stack, from the innermost frame */
+    ASSAY__SCRIPT_MAX_DEPTH = 256 /* frames of a stack, counted from the innermost one */
 };
 
 typedef struct assay__script_header {
     uint64_t magic;
-    uint64_t header_bytes; /* where the first entry begins */
+    uint64_t header_bytes; /* offset of the first entry */
     _Atomic uint64_t used; /* bytes of the file that are complete, header included */
     int64_t process_id;
     uint64_t start_ns;     /* CLOCK_MONOTONIC */
-    uint64_t looks;        /* at all threads of the process */
-    double interval_bytes; /* mean distance of sampled allocations; 0: they are not sampled */
+    uint64_t looks;        /* how often all threads of the process were sampled */
+    double interval_bytes; /* mean bytes between sampled allocations; 0: they are not sampled */
     uint64_t samples;      /* of threads that had used the processor */
     uint64_t torn_samples; /* the stack changed while it was read; counted as "(unknown)" */
     uint64_t
-        dropped_nodes; /* the file is full: time counted for a caller, allocations not at all */
+        dropped_nodes; /* the file was full: time counts for a caller, allocations do not count */
     uint64_t dropped_events;
     uint64_t sampler_ns;    /* processor time of the sampling thread */
     uint64_t process_ns;    /* processor time of the process since start_ns */
-    uint64_t end_ns;        /* CLOCK_MONOTONIC, of the last look */
-    double allocated_bytes; /* estimates from the sampled allocations */
+    uint64_t end_ns;        /* CLOCK_MONOTONIC, of the last sample */
+    double allocated_bytes; /* estimated from the sampled allocations, as are the next two */
     double live_bytes, peak_bytes;
-    uint64_t peak_epoch; /* counts the new peaks; see assay__script_site */
+    uint64_t peak_epoch; /* number of new peaks so far; see assay__script_site */
 } assay__script_header;
 
 typedef enum assay__script_kind {
@@ -50,31 +49,31 @@ typedef enum assay__script_kind {
     ASSAY__SCRIPT_SITE = 5
 } assay__script_kind;
 
-/* Every entry begins with this; `bytes` is a multiple of 8. Unknown kinds are skipped. */
+/* Every entry begins with this struct. `bytes` is a multiple of 8. Readers skip unknown kinds. */
 typedef struct assay__script_entry {
     uint32_t kind, bytes;
 } assay__script_entry;
 
-/* A function, module body or comprehension. Its texts follow, file first. */
+/* A function, module body or comprehension. Two texts follow: its file, then its name. */
 typedef struct assay__script_code {
     assay__script_entry entry;
     uint32_t first_line, file_bytes, name_bytes, reserved;
 } assay__script_code;
 
-/* A line that runs, called from the line of the parent: a node of the tree of stacks. The figures
- * are those of samples in which it was the innermost line. */
+/* A node of the tree of stacks: a line that runs, called from the line of the parent node. The
+ * figures are those of the samples in which it was the innermost line. */
 typedef struct assay__script_node {
     assay__script_entry entry;
-    uint32_t parent; /* 0: the outermost */
+    uint32_t parent; /* 0 for the outermost line */
     uint32_t code;
     uint32_t line;
     uint32_t is_main;    /* on the main thread */
     uint64_t busy_ns;    /* processor time of the thread */
-    uint64_t watched_ns; /* of it: the thread could be watched, so the next figure is known */
-    uint64_t native_ns;  /* of that: within one long instruction, so in native code */
+    uint64_t watched_ns; /* of busy_ns: the thread could be watched, so native_ns is known */
+    uint64_t native_ns;  /* of watched_ns: within one long instruction, so in native code */
     uint64_t waiting_ns;
     uint64_t samples; /* with processor time */
-    double squares;   /* of the charges that make up busy_ns, summed up: ns², for its error */
+    double squares;   /* sum of the squared charges of busy_ns, in ns²; for the standard error */
 } assay__script_node;
 
 typedef struct assay__script_thread {
@@ -82,15 +81,15 @@ typedef struct assay__script_thread {
     int64_t thread_id;
 } assay__script_thread;
 
-/* From this time on, the thread was seen at this node; 0: it has ended, or runs no Python. */
+/* From this time on, the thread was seen at this node. Node 0: it has ended, or runs no Python. */
 typedef struct assay__script_event {
     assay__script_entry entry;
     uint32_t thread, node;
     uint64_t time_ns; /* CLOCK_MONOTONIC */
 } assay__script_event;
 
-/* A line that allocates. The live bytes at the peak of the process are `peak_bytes` if `epoch` is
- * the header's peak_epoch; otherwise nothing has changed here since the peak, and they are
+/* A line that allocates. If `epoch` equals the header's peak_epoch, its live bytes at the peak of
+ * the process are `peak_bytes`. Otherwise nothing has changed here since the peak, and they are
  * `live_bytes`. So a new peak costs one increment, however many sites there are. */
 typedef struct assay__script_site {
     assay__script_entry entry;

@@ -1,6 +1,7 @@
-/* Samples of a stack as slices of a flame chart. Between two events a thread is taken to stay where
- * it was seen. A function that is at the same depth in both, below the same callers, goes on; the
- * others end, and the new ones begin. */
+/* Turns samples of stacks into slices of a flame chart. Between two events of a thread, its stack
+ * is assumed to stay the same. If a function is at the same depth below the same callers in both
+ * events, its slice continues. The slices of the other functions end, and those of new functions
+ * begin. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@ typedef struct chart {
     size_t depth;
 } chart;
 
+/* End the open slices at and below `depth`. */
 static assay_status close_down_to(assay__script_merge *m, chart *c, size_t depth, uint64_t time_ns)
 {
     while (c->depth > depth) {
@@ -29,7 +31,7 @@ static assay_status close_down_to(assay__script_merge *m, chart *c, size_t depth
     return ASSAY_OK;
 }
 
-/* The functions of a stack, outermost first. */
+/* Write the functions of a stack, the outermost first. Returns their number. */
 static size_t path_of(const assay__script_view *view, const int32_t *functions, uint32_t place,
                       uint32_t path[MAX_DEPTH])
 {
@@ -77,7 +79,7 @@ static assay_status add_lane(assay__script_merge *m, const assay__script_view *v
     return lane.name != NULL ? assay_record_add_lane(m->record, &lane) : ASSAY_E_MEMORY;
 }
 
-/* The events of one thread. */
+/* Add the events of one thread. */
 static assay_status add_thread(assay__script_merge *m, const assay__script_view *view,
                                const int32_t *functions, const assay__script_event *const *events,
                                size_t count)
@@ -89,7 +91,7 @@ static assay_status add_thread(assay__script_merge *m, const assay__script_view 
     return status == ASSAY_OK ? close_down_to(m, &c, 0, view->header->end_ns) : status;
 }
 
-/* By thread, and then as they stand in the file. */
+/* Sort by thread, and then by the order in the file. */
 static int by_thread(const void *left, const void *right)
 {
     const assay__script_event *a = *(const assay__script_event *const *)left,

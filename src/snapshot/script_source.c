@@ -1,5 +1,5 @@
-/* The text of the lines, from the files as they are now. A script may have moved to another folder
- * or changed its file; what cannot be read is left out. */
+/* Reads the source text of lines from their files as they are now. A program may have changed its
+ * folder or its files meanwhile. Text that cannot be read is left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const char *trimmed(char *line)
     return line + strspn(line, " \t\f");
 }
 
-/* Skip what a line has beyond the room for it. */
+/* Skip the rest of a line that is longer than the buffer. */
 static void skip_rest(FILE *stream, const char *line)
 {
     if (strchr(line, '\n') == NULL)
@@ -40,7 +40,8 @@ static void skip_rest(FILE *stream, const char *line)
             ;
 }
 
-/* Fill the texts of one file. The last line read serves all that want it. */
+/* Read the wanted lines of one file, which are sorted. Several entries may want the same line, so
+ * the last line that was read is kept. */
 static assay_status read_file(assay_record *record, const wanted *first, size_t count)
 {
     char line[MAX_LINE];

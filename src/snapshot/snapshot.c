@@ -1,3 +1,4 @@
+/* The public calls that turn journals into a record: one file, several files, or a directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +32,8 @@ assay_status assay__snapshot_view(const assay__journal_view *view,
     return status == ASSAY_OK ? status : fail(error, status);
 }
 
-/* The header of the earliest journal; the first failure is in `failure` if none can be read. */
+/* Find the header of the earliest journal. False if none can be read. `*failure` gets the first
+ * failure. */
 static bool find_earliest(const char *const *paths, size_t count, assay__journal_header *earliest,
                           assay_error *failure)
 {
@@ -49,9 +51,9 @@ static bool find_earliest(const char *const *paths, size_t count, assay__journal
     return found;
 }
 
-/* One journal after another, each open only while it is merged. Those that cannot be read are
- * counted; the first such failure goes into `failure`. One that is still being made holds nothing.
- */
+/* Merge one journal after the other. Each is open only while it is merged. Journals that cannot be
+ * read are counted, and `*failure` gets the first such failure. A journal that is still being made
+ * is skipped, because it has no content yet. */
 static assay_status merge_files(assay__merge *merge, const char *const *paths, size_t count,
                                 assay_error *failure)
 {
@@ -72,7 +74,7 @@ static assay_status merge_files(assay__merge *merge, const char *const *paths, s
     return status;
 }
 
-/* Two passes, because the earliest journal says what all times count from. */
+/* Read the journals in two passes, because all times are relative to the earliest journal. */
 static assay_status read_journals(const char *const *paths, size_t count,
                                   const assay_snapshot_options *options, assay_error *error,
                                   assay_record **record)
@@ -139,7 +141,7 @@ static int by_text(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* In the order of their names. Closes the stream. */
+/* Add the journals of a directory, sorted by name. Closes the stream. */
 static assay_status add_journals(path_list *list, const char *directory, DIR *stream,
                                  assay_error *error)
 {
@@ -158,7 +160,8 @@ static assay_status add_journals(path_list *list, const char *directory, DIR *st
     return status;
 }
 
-/* Read and release the list, which is empty if `directory` and its like hold no journal. */
+/* Read the journals of the list and release the list. It is empty if `directory`, and any further
+ * directories, have no journal. */
 static assay_status read_list(path_list *list, assay_status status, const char *directory,
                               const assay_snapshot_options *options, assay_error *error,
                               assay_record **record)
@@ -188,8 +191,8 @@ assay_status assay_snapshot_directory(const char *directory, assay_error *error,
     return read_list(&list, status, directory, &defaults, error, record);
 }
 
-/* A path that is no directory, or a directory that cannot be opened, is read like a journal; that
- * call reports and counts the failure. */
+/* A path that is no directory, or a directory that cannot be opened, is treated as a journal. The
+ * attempt to read it reports and counts the failure. */
 assay_status assay_snapshot_files(const char *const *paths, size_t count,
                                   const assay_snapshot_options *options, assay_error *error,
                                   assay_record **record)

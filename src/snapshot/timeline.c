@@ -1,7 +1,7 @@
-/* Lanes, events and open spans. A lane whose thread ended may have been taken over by another; its
- * events carry the thread they came from, and each such thread gets a lane of its own in the
- * record. Events that were completed late may overlap their neighbours; they stand in lanes of
- * their own, so that the others stay strictly nested. */
+/* Adds lanes, events and open spans to a record. After a thread has ended, another thread may have
+ * taken over its lane. Each event stores the thread it came from, and each such thread gets a lane
+ * of its own in the record. Events that completed late may overlap their neighbours. They get lanes
+ * of their own, so that the other events stay strictly nested. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +23,8 @@ static double seconds_of(const lane_context *context, uint64_t ticks)
     return assay__journal_seconds_since(context->view, ticks, context->merge->origin_monotonic_ns);
 }
 
-/* What a damaged journal calls otherwise is a thread, as nearly all lanes are. */
+/* The kind of a lane. An unknown kind, in a damaged journal, counts as a thread, because nearly all
+ * lanes are threads. */
 static assay_lane_kind kind_of_lane(const assay__lane *lane)
 {
     bool known = lane->kind >= ASSAY_LANE_THREAD && lane->kind <= ASSAY_LANE_GPU_STREAM;
@@ -47,8 +48,8 @@ static assay_status add_lane(const lane_context *context, int64_t thread, const 
     return lane.name == NULL ? ASSAY_E_MEMORY : assay_record_add_lane(record, &lane);
 }
 
-/* The record's lane for an event: this lane's own, or one for an earlier thread or for late
- * completions. */
+/* Find the record's lane for an event: that of this lane, or one for an earlier thread or for late
+ * completions, which is added if it is missing. */
 static assay_status lane_of_event(const lane_context *context, const assay__journal_event *event,
                                   uint32_t *index)
 {
@@ -91,7 +92,8 @@ static assay_status add_event(const lane_context *context, const assay__journal_
     return status == ASSAY_OK ? assay_record_add_event(context->merge->record, &entry) : status;
 }
 
-/* By start; where two start together, the one that ends later encloses the other. */
+/* Sort by start. If two spans start at the same time, the one that ends later encloses the other
+ * and comes first. */
 static int by_start(const void *left, const void *right)
 {
     const assay__journal_event *a = left, *b = right;

@@ -1,6 +1,6 @@
-/* An autoregression is fitted by the Yule-Walker equations. Its order is 1 to 10 (at most a
- * fortieth of the number of values) and is chosen by AICc. The long-run variance is the variance of
- * the innovations over (1 − sum of coefficients)².
+/* Fits an autoregression by the Yule-Walker equations. Its order is 1 to 10 (at most a fortieth of
+ * the number of values) and is chosen by AICc. The long-run variance is the variance of the
+ * innovations divided by (1 − sum of coefficients)².
  *
  * The following corrections make an interval keep its coverage although the series is stopped as
  * soon as the interval is narrow. The figures are coverages of nominal 95 % intervals, for series
@@ -11,26 +11,28 @@
  *   that 30 values do not show (ρ = 0.2 … 0.5) leaves a coverage of 88 … 94 %. Below 20 values AICc
  *   may choose none, because a coefficient costs two thirds of the degrees of freedom.
  * - The order is at most a fortieth of the number of values, not a tenth. In 40 values a third
- *   coefficient, and in 60 values the second, is noise that AICc now and then takes for negative
- *   autocorrelation. Without it, ρ = 0.3 … 0.8 is covered up to one and a half points better.
+ *   coefficient, and in 60 values the second, is noise that AICc sometimes takes for negative
+ *   autocorrelation. Without these coefficients, ρ = 0.3 … 0.8 is covered up to one and a half
+ *   points better.
  * - The sum of the coefficients is biased towards 0 by (1 + 4ρ) / n (Marriott and Pope 1954, for
- *   the first autocorrelation around an estimated mean). This bias is taken out, for higher orders
- *   as well; their sum is assumed to behave like the single coefficient of order 1.
+ *   the first autocorrelation around an estimated mean). This bias is removed, for higher orders as
+ *   well; their sum is assumed to behave like the single coefficient of order 1.
  * - The degrees of freedom match the variance of log(long-run variance): 2/n from the innovations
  *   and 4 var(sum)/(1 − sum)² from the sum. At ρ = 0.8 a normal quantile would be far too small.
  * - Stopping favours series whose sum happens to look small. With the corrections above alone, the
  *   coverage was 91 … 94 % at ρ = 0.5 … 0.8. For independent values, on the other hand, a sum near
  *   0 is noise: half of the sums are negative and count as 0, and the others only make the series
- *   longer. So two corrections follow how clearly the autocorrelation shows, from 0 where the sum
- *   is not positive to 1 at 2.75 standard errors: the sum is moved by −0.9 (at 0) to +0.7 (at 1) of
- * its standard error, and that share of its variance enters the degrees of freedom. The numbers
- * were chosen by simulation among some thirty settings, not by theory. Series drawn afterwards are
- *   covered in 94.5 … 95.5 % without autocorrelation, in 92.5 … 95 % at ρ = 0.1 … 0.4, where it
- *   cannot be seen, and in 94 … 97 % above. Stronger corrections (−0.3 at once, 2.5 standard
- *   errors, an order of up to a twentieth) took 5 % more values. They covered up to 1 point more at
- *   ρ = 0.1 … 0.4, and up to 3 points more of the slow movements named below. A switch at the
- *   verdict of AICc (+0.4 and all the variance, or neither and a quarter) took another 3 %, and
- *   twice as many values at ρ = 0.8, since it had to wait for the fit to settle.
+ *   longer. So two corrections depend on how clearly the autocorrelation shows. Their strength
+ *   grows from 0 where the sum is not positive to 1 at 2.75 standard errors. The sum is moved by
+ *   −0.9 (at 0) to +0.7 (at 1) of its standard error, and the same share of its variance enters the
+ *   degrees of freedom. The numbers were chosen by simulation among some thirty settings, not by
+ *   theory. Series drawn afterwards are covered in 94.5 … 95.5 % without autocorrelation, in 92.5 …
+ *   95 % at ρ = 0.1 … 0.4, where it cannot be seen, and in 94 … 97 % above. Stronger corrections
+ *   (−0.3 at once, 2.5 standard errors, an order of up to a twentieth) took 5 % more values. They
+ *   covered up to 1 point more at ρ = 0.1 … 0.4, and up to 3 points more of the slow movements
+ *   named below. A switch at the verdict of AICc (+0.4 and all the variance, or neither and a
+ *   quarter) took another 3 %, and twice as many values at ρ = 0.8, because it had to wait for the
+ *   fit to settle.
  * - Negative sums count as 0. Timing series that alternate are rare, and an interval narrower than
  *   the plain one needs better evidence than a few dozen values.
  *
@@ -48,16 +50,17 @@
 #include <math.h>
 #include <string.h>
 
-/* The number of values from which on there may be a coefficient, and from which on there must be
- * one, and the values needed for each further one. */
+/* There may be a coefficient from ORDER_FROM values on, and there must be one from ALWAYS_FROM
+ * values on. Each further coefficient needs VALUES_PER_ORDER values. */
 enum { ORDER_FROM = 10, ALWAYS_FROM = 20, VALUES_PER_ORDER = 40 };
 
-/* With 1 degree of freedom, a dozen values that happen to trend would have an interval 30 times as
- * wide as Student's, which covers no better than that of 2. */
+/* The smallest number of degrees of freedom. With 1, a dozen values that happen to trend would have
+ * an interval 30 times as wide as Student's, which covers no better than with 2. */
 static const double DEGREES_LEAST = 2;
 
-/* The number of standard errors at which the sum shows autocorrelation clearly, and the standard
- * errors by which the sum is moved where it shows none and where it shows it clearly. */
+/* CLEAR is the number of standard errors at which the sum shows autocorrelation clearly.
+ * MOVE_UNSEEN and MOVE_CLEAR are the standard errors by which the sum is moved where it shows no
+ * autocorrelation and where it shows it clearly. */
 static const double CLEAR = 2.75, MOVE_UNSEEN = -0.9, MOVE_CLEAR = 0.7;
 
 static void autocovariances(const double *values, size_t count, double mean, size_t lags,
@@ -71,14 +74,15 @@ static void autocovariances(const double *values, size_t count, double mean, siz
     }
 }
 
-/* Hurvich and Tsai (1989), with the mean and the variance among the parameters. */
+/* The corrected information criterion of Hurvich and Tsai (1989), with the mean and the variance
+ * among the parameters. */
 static double aicc(double variance, size_t order, size_t count)
 {
     double n = (double)count, k = (double)order + 2;
     return n * log(variance) + 2 * k * n / (n - k - 1);
 }
 
-/* From the coefficients of order p − 1 to those of order p (Levinson and Durbin). */
+/* Compute the coefficients of order p from those of order p − 1 (Levinson and Durbin). */
 static void raise_order(const double *covariance, size_t p, double *phi, double *variance)
 {
     double previous[ASSAY__AR_ORDER_MAX], reflection = covariance[p];
@@ -93,7 +97,7 @@ static void raise_order(const double *covariance, size_t p, double *phi, double 
     *variance *= 1 - reflection * reflection;
 }
 
-/* The order of the smallest AICc, at least 1 where there are values enough. */
+/* Choose the order with the smallest AICc. It is at least 1 if there are enough values. */
 static void choose_order(const double *covariance, size_t count, size_t order_max,
                          assay__autoregression *fit)
 {
@@ -136,8 +140,8 @@ static double innovation(const double *values, size_t i, double mean,
     return rest;
 }
 
-/* Of the innovations, since the mean of a linear process inherits theirs; with the usual correction
- * of its size for small samples. */
+/* The skewness of the innovations, because the mean of a linear process inherits it, with the usual
+ * correction for small samples. */
 static double skewness(const double *values, size_t count, double mean,
                        const assay__autoregression *fit)
 {
@@ -159,9 +163,9 @@ static double sum_spread(const assay__autoregression *fit, double sum)
     return fmax(0, fit->order == 1 ? 1 - sum * sum : sum_variance(fit));
 }
 
-/* Take the bias out of the sum of the coefficients, and move it by how clearly autocorrelation
- * shows (0 … 1, which is returned). The sum stays below 1 by at least 1/√count, since a sum nearer
- * to 1 cannot be told from a unit root. */
+/* Remove the bias from the sum of the coefficients, and move the sum according to how clearly
+ * autocorrelation shows. Returns this clarity, 0 … 1. The sum stays below 1 by at least 1/√count,
+ * because a sum nearer to 1 cannot be distinguished from a unit root. */
 static double correct_sum(assay__autoregression *fit, double count, double move_clear)
 {
     double sum = 0;

@@ -1,13 +1,14 @@
 /* Distribution functions and their inverses.
  *
- * Normal: erfc, inverted from the rational start of Abramowitz and Stegun 26.2.23 by Halley steps,
- * which keep the relative accuracy of erfc far into the tail. Student and F: the regularised
- * incomplete beta function by its continued fraction (DLMF 8.17.22) in the manner of Lentz;
- * chi-square: the incomplete gamma function by series or continued fraction (DLMF 8.7.1, 8.9.2).
- * Quantiles of Student's t bracket the root first and then take Newton steps that may not leave
- * the bracket: degrees of freedom near 1, which strong autocorrelation gives, send expansions
- * around the normal quantile astray. With many, the fraction loses as many digits as they have, and
- * the normalising transform of Hill (1970, "Algorithm 395: Student's t-distribution") is exact. */
+ * Normal: erfc(), and its inverse from the rational approximation of Abramowitz and Stegun 26.2.23,
+ * refined by Halley steps, which keep the relative accuracy of erfc far into the tail. Student and
+ * F: the regularised incomplete beta function by its continued fraction (DLMF 8.17.22) with Lentz's
+ * method. Chi-square: the incomplete gamma function by series or continued fraction (DLMF 8.7.1,
+ * 8.9.2). Quantiles of Student's t bracket the root first and then take Newton steps that may not
+ * leave the bracket, because expansions around the normal quantile fail for degrees of freedom near
+ * 1, which strong autocorrelation gives. With many degrees of freedom the fraction loses as many
+ * digits as their number has, so the normalising transform of Hill (1970, "Algorithm 395: Student's
+ * t-distribution") is used, which is then exact. */
 #include "stats/distribution.h"
 
 #include <float.h>
@@ -20,7 +21,7 @@ static const double NEARLY_NORMAL = 1e4; /* degrees of freedom */
 
 static double log_gamma(double x)
 {
-    int sign; /* lgamma() would write a global */
+    int sign; /* lgamma() would write to a global variable */
     return lgamma_r(x, &sign);
 }
 
@@ -72,7 +73,7 @@ static double beta_fraction(double a, double b, double x)
     return result;
 }
 
-/* I_x(a, b), with y = 1 - x given by the caller, who knows it without cancellation. */
+/* I_x(a, b). The caller passes y = 1 - x, because it can compute y without cancellation. */
 static double incomplete_beta(double a, double b, double x, double y)
 {
     if (x <= 0 || y <= 0)
@@ -202,7 +203,7 @@ double assay__stats_chi_square_cdf(double x, double degrees_of_freedom)
     if (isnan(x) || !(degrees_of_freedom > 0))
         return NAN;
     if (x <= 0 || isinf(degrees_of_freedom))
-        return 0; /* an infinite sum of squares is beyond any x */
+        return 0; /* an infinite sum of squares exceeds every x */
     if (isinf(x))
         return 1;
     double a = degrees_of_freedom / 2;

@@ -1,8 +1,8 @@
-/* An interval of a mean assumes that the values have a mean: a level around which they vary in the
- * same way throughout. A series without a steady state has none, and neither has a series whose
- * steady state covers less than half of it. The allowance for autocorrelation does not help there,
- * because it is estimated from the same values. At most 256 means of neighbouring values are
- * examined, since only slow changes harm the mean. */
+/* Decides whether a series has a mean at all. An interval of a mean assumes a level around which
+ * the values vary in the same way throughout. A series without a steady state has no such level,
+ * and neither has a series whose steady state covers less than half of it. The allowance for
+ * autocorrelation does not help there, because it is estimated from the same values. At most 256
+ * means of neighbouring values are examined, because only slow changes harm the mean. */
 #include "stats/doubt.h"
 #include "stats/input.h"
 

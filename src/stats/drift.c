@@ -1,5 +1,6 @@
-/* Steps are found by segments.c. A series that steps many times is autocorrelated, which location.c
- * allows for; one or two steps are too few for that. */
+/* Finds one or two steps by segments.c, and a slow drift by comparing the halves of the series. A
+ * series that steps many times is autocorrelated, and location.c allows for that; one or two steps
+ * are too few to show as autocorrelation. */
 #include "stats/drift.h"
 
 #include <math.h>
@@ -8,11 +9,12 @@
 #include "stats/mean.h"
 #include "stats/segments.h"
 
-static const double LEVEL = 0.99; /* of a change between the halves */
+static const double LEVEL = 0.99; /* of the test for a change between the halves */
 
-/* The most values in which steps are looked for. The time of the search grows with the square of
- * the count, so longer series are averaged in groups first. A stretch of less than an eighth of
- * them, such as a warm-up, hardly moves the mean, and the interval allows for it. */
+/* Steps are searched in at most STEPS_IN values. The time of the search grows with the square of
+ * the count, so longer series are averaged in groups first. A stretch shorter than 1/STRETCHES_MOST
+ * of the series, such as a warm-up, does not count: it hardly moves the mean, and the interval
+ * allows for it. */
 enum { STEPS_IN = 128, STRETCHES_MOST = 8, STEPS_MOST = 2 };
 
 static double find_slow_drift(const double *values, size_t count)

@@ -1,28 +1,31 @@
-/* Separable least squares on the log scale.
+/* Separable least squares on a logarithmic scale.
  *
  * log y = log(coefficient) + log(ratio + g(x)), where ratio = offset / coefficient. The first term
- * is a mean of residuals, so only the ratio (and for a power law the exponent) is searched for,
- * each on a grid and then by golden sections within the best cell: the squares are smooth in
- * log(ratio), but flat towards both ends, where gradient methods stray. Golub and Pereyra 1973
- * describe the separation. Why not least squares on y itself: the largest x would decide alone. */
+ * is a mean of residuals, so only the ratio (and for a power law the exponent) has to be searched.
+ * Each is searched on a grid and then by golden sections within the best cell, because the squares
+ * are smooth in log(ratio) but flat towards both ends, where gradient methods go astray. Golub and
+ * Pereyra 1973 describe the separation. Least squares on y itself would let the largest x decide
+ * alone. */
 #include "stats/fit.h"
 
 #include <math.h>
 
 static const double GOLDEN = 0.61803398874989485;
 
-/* How far beyond the range of log g the ratio is searched, in natural logarithms: at the lower end
- * the offset is 1/1000 of the smallest term and no longer seen, at the upper end the growth is. */
+/* RATIO_MARGIN is how far beyond the range of log g the ratio is searched, in natural logarithms.
+ * At the lower end the offset is 1/1000 of the smallest term and has no visible effect; at the
+ * upper end the growth has none. */
 enum { RATIO_MARGIN = 7, RATIO_CELLS = 20, RATIO_STEPS = 18 };
 enum { EXPONENT_CELLS = 56, EXPONENT_STEPS = 26, RANGE_STEPS = 26 };
 
 typedef struct log_curve {
-    double log_ratio; /* relative to the largest g; -infinity: no offset */
+    double log_ratio; /* relative to the largest g; -infinity for no offset */
     double log_coefficient;
     double squares;
 } log_curve;
 
-/* Turn logarithms into values relative to the largest; returns its logarithm. */
+/* Turn logarithms into values relative to the largest value. Returns the logarithm of the largest.
+ */
 static double normalise(double *log_g, size_t count)
 {
     double top = -INFINITY;
@@ -49,14 +52,14 @@ static log_curve curve_at(const assay__fit_points *points, const double *g, doub
     return (log_curve){log_ratio, mean, squares};
 }
 
-/* The function that a search minimises: the squares of a curve by one number. */
+/* A function of one number that a search minimises: the squares of a curve. */
 typedef struct valley {
     const assay__fit_points *points;
     double *g; /* read for a ratio, overwritten for an exponent */
     double (*squares)(const struct valley *valley, double at);
 } valley;
 
-/* The minimum of the squares on an interval on which they have only one. */
+/* The minimum of the squares on an interval on which they have only one minimum. */
 static double golden_section(const valley *v, double low, double high, int steps)
 {
     double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
@@ -107,7 +110,7 @@ static log_curve best_ratio(const assay__fit_points *points, double *g, bool ref
             best = refined;
     }
     log_curve without = curve_at(points, g, -INFINITY);
-    /* An offset below this margin cannot be told from none. */
+    /* An offset that improves the fit by less than this cannot be distinguished from none. */
     return without.squares <= best.squares * (1 + 1e-9) ? without : best;
 }
 
@@ -119,7 +122,7 @@ static assay__fit_curve in_units(log_curve curve, double top, double exponent)
                               .squares = curve.squares};
 }
 
-/* On logarithms throughout: no power of n is too small. */
+/* This works with logarithms throughout, so that no power of n underflows. */
 assay__fit_curve assay__fit_scale(const assay__fit_points *points, const double *log_g)
 {
     double weight = 0, mean = 0, squares = 0;

@@ -1,4 +1,4 @@
-/* What every call asks of its input first. */
+/* The checks that every call makes of its input first. */
 #ifndef ASSAY_STATS_INPUT_H
 #define ASSAY_STATS_INPUT_H
 
@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An array of `count` numbers, each finite and small enough that its third power is, too? */
+/* Whether `values` is an array of `count` numbers, each finite and small enough that its third
+ * power is finite too. */
 static inline bool assay__stats_finite(const double *values, size_t count)
 {
     if (values == NULL && count > 0)

@@ -1,14 +1,15 @@
-/* The values of both series are cut in two where the sums of squares within the parts are least
- * (Fisher 1958; on a line the best of all cuts is found by trying each). The parts are levels if
- * their means are more than 4.5 standard deviations within a part apart: 3.5 is the distance of the
- * halves of a uniform distribution, 2.7 of a normal one. A series has been on the other level if at
- * least two samples in a row are, and at least a tenth of all: single slow runs are outliers. In
- * short series one sample is enough if it lies where the other series usually is: such a sample is
- * the only sign that the difference is one of levels. From 20 changes on, the autocorrelation says
- * what is needed (location.c).
+/* The values of both series together are cut in two where the sum of squares within the parts is
+ * least (Fisher 1958; on a line the best cut is found by trying each). The parts are levels if the
+ * distance of their means is more than 4.5 standard deviations within a part: it is 3.5 for the
+ * halves of a uniform distribution, and 2.7 for those of a normal one. A series has been on the
+ * other level if at least two samples in a row and at least a tenth of all samples are there;
+ * single slow runs are outliers. In short series one sample is enough if it lies where the other
+ * series usually is: such a sample is the only sign that the difference is one of levels. From 20
+ * changes on, the model of the autocorrelation takes care of the levels (location.c).
  *
- * Without this, one series that happened to meet a fast machine and one that met a slow one differ
- * in one comparison of twelve with 20 samples each, if the machine changes every ten samples. */
+ * Without this check, if the machine changes its level every ten samples, two equal series of 20
+ * samples are called different in one comparison of twelve, because one happened to meet the fast
+ * level and the other the slow one. */
 #include "stats/levels.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ typedef struct levels {
     double cut, low, high, within;
 } levels;
 
-/* The two parts; false if they are no levels. */
+/* Find the two parts. Returns false if they are no levels. */
 static bool find_levels(const double *sorted, size_t count, levels *found)
 {
     double n = (double)count, sum = 0, squares = 0, below = 0, best = -INFINITY;
@@ -67,7 +68,7 @@ static size_t count_changes(const double *values, size_t count, double cut)
     return changes;
 }
 
-/* Whether the series stayed for a while on the level on which most of it is not. */
+/* Whether the series stayed for a while on the level where most of its values are not. */
 static bool has_stayed(const double *values, size_t count, double cut, bool usually_high)
 {
     size_t row = 0, away = 0;
@@ -78,7 +79,7 @@ static bool has_stayed(const double *values, size_t count, double cut, bool usua
     return away >= IN_A_ROW && away * SHARE_LEAST >= count;
 }
 
-/* Whether a short series was on that level at all. */
+/* Whether a short series has any value at that level. */
 static bool has_visited(const double *values, size_t count, const levels *found, bool usually_high)
 {
     double other = usually_high ? found->low : found->high;

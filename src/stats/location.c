@@ -1,33 +1,36 @@
-/* The noise is modelled as an autoregression of order 1 plus white noise, whose autocorrelation at
- * lag k is (1 − λ) ρ^k. For each ρ and λ of a grid the restricted likelihood (Patterson and
- * Thompson 1971) of the series, the best linear estimate of the mean and its error come out of one
- * pass of the Kalman filter over the values and over a series of ones (Harvey 1989, "Forecasting,
- * structural time series models and the Kalman filter", ch. 3). The scale is integrated out, which
- * makes the estimate Student's; the weights of the grid are prior times restricted likelihood. For
- * two series the likelihoods multiply, so that both contribute to the estimate of the
+/* Estimates the location of one or two series with noise of unknown autocorrelation. The noise is
+ * modelled as an autoregression of order 1 plus white noise. Its autocorrelation at lag k is
+ * (1 − λ) ρ^k. For each ρ and λ of a grid, one pass of the Kalman filter over the values and over a
+ * series of ones (Harvey 1989, "Forecasting, structural time series models and the Kalman filter",
+ * ch. 3) gives the restricted likelihood (Patterson and Thompson 1971) of the series, the best
+ * linear estimate of the mean, and its error. The scale is integrated out, which gives the estimate
+ * Student's distribution. The weights of the grid are prior times restricted likelihood. For two
+ * series the likelihoods are multiplied, so that both contribute to the estimate of the
  * autocorrelation, and the difference has Welch's degrees of freedom.
  *
  * The priors are chosen by simulation (bench/verdicts.c). Pairs are independent with a probability
- * of 97 %, because their random order destroys the autocorrelation of the machine's noise; two
- * series are independent with a probability of 40 %. The other cases share the rest evenly over
- * every ρ up to 0.95 and every λ, with two exceptions. They concern strong autocorrelation in two
- * series, and depend on how many values there are:
- * - Without much white noise (ρ > 0.9, λ < 0.3) they count in full with 20 values, and with an
- *   eighth from 40 values on. Otherwise noise with ρ = 0.8 would need 1.5 times the samples, since
- *   40 values cannot tell it from noise with ρ = 0.95.
- * - In much white noise (ρ > 0.85, λ > 0.5) they count three times from 80 values on. Fewer values
- *   cannot show them, and independent noise would need more samples because of them.
+ * of 97 %, because their random order destroys the autocorrelation of the machine's noise. Two
+ * series are independent with a probability of 40 %. The rest is shared evenly over every ρ up to
+ * 0.95 and every λ, with two exceptions. They concern strong autocorrelation in two series, and
+ * depend on the number of values:
+ * - Strong autocorrelation without much white noise (ρ > 0.9, λ < 0.3) counts in full with 20
+ *   values, and with an eighth from 40 values on. Otherwise noise with ρ = 0.8 would need 1.5 times
+ *   the samples, because 40 values cannot distinguish it from noise with ρ = 0.95.
+ * - Strong autocorrelation in much white noise (ρ > 0.85, λ > 0.5) counts three times from 80
+ *   values on. Fewer values cannot show it, and independent noise would need more samples because
+ *   of it.
  *
  * A grid up to ρ = 0.985 was tried. Noise with ρ = 0.95 then causes 3 % of false alarms with 20
  * values instead of 7 %, but noise with ρ = 0.8 needs twice the samples. The rule before this one
  * fitted each series by itself and made the interval of few values up to 3.5 times wider; it needed
  * three times the samples.
  *
- * Outliers are drawn in first: a value beyond some (robust) standard deviations counts as one at
- * that distance (Huber 1964), and the rest is scaled so that a shift of the series stays one. This
- * costs some per cent of the efficiency under normal noise, and halves what Student's t with 3
- * degrees of freedom needs. Tried and dropped for pairs: the narrowest of several trimmed means
- * (Jaeckel 1971), which was no better and made false alarms when it chose by chance. */
+ * Outliers are pulled in first: a value beyond some (robust) standard deviations counts as one at
+ * that distance (Huber 1964), and the deviations are then scaled so that a shift of the whole
+ * series keeps its size. This costs a few per cent of the efficiency under normal noise, and halves
+ * the number of samples under Student's t with 3 degrees of freedom. For pairs, the narrowest of
+ * several trimmed means (Jaeckel 1971) was tried and dropped: it was no better, and made false
+ * alarms when it chose by chance. */
 #include "stats/location.h"
 
 #include <math.h>
@@ -47,25 +50,26 @@ enum { RHOS = sizeof RHO / sizeof *RHO, WHITES = sizeof WHITE / sizeof *WHITE };
 _Static_assert(RHOS *WHITES + 1 == ASSAY__LOCATION_TERMS,
                "one term for each autocorrelation, and one for none");
 
+/* The prior probability that the values of two series, and that pairs, are independent. */
 static const double NO_MEMORY_OF_SERIES = 0.4, NO_MEMORY_OF_PAIRS = 0.97;
 
-/* The most values in which autocorrelation is looked for; longer series are averaged in groups. */
+/* Autocorrelation is searched in at most this many values; longer series are averaged in groups. */
 enum { MEMORY_IN = 1024 };
 
-/* A value beyond this many standard deviations is drawn in. Levels that last for a while must not
+/* A value beyond this many standard deviations is pulled in. Levels that last for a while must not
  * be taken for outliers, so the limit is wider for series than for pairs, and wider for long series
  * than for short ones. */
 static const double OUTLYING_OF_SHORT_SERIES = 1.85, OUTLYING_OF_LONG_SERIES = 2.2;
 static const double OUTLYING_OF_PAIRS = 1.2;
 static const double MEDIAN_TO_SIGMA = 1.4826;
 
-/* Degrees of freedom from which on Student's distribution is treated as normal. */
+/* The number of degrees of freedom from which on Student's distribution is treated as normal. */
 static const double KNOWN = 1e6;
 
-/* Weights that cannot matter at any risk that is used. */
+/* A weight below this cannot matter at any risk that is used. */
 static const double NEGLIGIBLE = 1e-7;
 
-/* How far a count is on the way from one to another: from 0 to 1. */
+/* The position of `count` between `from` and `to`: from 0 to 1. */
 static double way_from(double from, double to, double count)
 {
     return fmin(fmax((count - from) / (to - from), 0), 1);
@@ -73,7 +77,8 @@ static double way_from(double from, double to, double count)
 
 /* ---- outliers ------------------------------------------------------------------------------- */
 
-/* The median of |value − centre|, as a standard deviation; needs room for count values. */
+/* The median of |value − centre|, converted to a standard deviation. `room` needs space for `count`
+ * values. */
 static double robust_spread(const double *values, size_t count, double centre, double *room)
 {
     for (size_t i = 0; i < count; i++)
@@ -130,7 +135,8 @@ static void draw_in(const double *values, size_t count, double median, double li
         drawn[i] = centre + clamp(values[i] - centre, limit) / inside;
 }
 
-/* Means of groups of neighbours, in place; a rest is dropped. */
+/* Replace groups of neighbours by their means, in place. The values that are left over are dropped.
+ * Returns the number of means. */
 static size_t group(double *values, size_t count)
 {
     size_t size = (count + MEMORY_IN - 1) / MEMORY_IN;
@@ -147,8 +153,8 @@ static size_t group(double *values, size_t count)
 
 /* A series under one autocorrelation: the weighted sums that give its mean and its likelihood. */
 typedef struct filtered {
-    double ones, mean, squares; /* Σ over the variance: of 1, the estimate, the squared residuals */
-    double log_likelihood;      /* restricted, without the scale */
+    double ones, mean, squares; /* weighted sums: of 1; the estimate; of squared residuals */
+    double log_likelihood;      /* restricted log likelihood, without the scale */
 } filtered;
 
 static filtered filter(const double *values, size_t count, double rho, double white)
@@ -176,8 +182,7 @@ static filtered filter(const double *values, size_t count, double rho, double wh
                       -0.5 * (log_determinant + log(a) + (n - 1) * log(squares))};
 }
 
-/* The autocorrelations in the order of the terms; the first term has none. Returns the prior
- * weight. */
+/* The autocorrelation of term `at`; the first term has none. Returns its prior weight. */
 static double memory_at(size_t at, double none, double *rho, double *white)
 {
     if (at == 0) {
@@ -192,8 +197,8 @@ static double memory_at(size_t at, double none, double *rho, double *white)
     return (1 - none) * RHO_WIDTH[(at - 1) / WHITES] / widths / WHITES;
 }
 
-/* The factor by which the strongest autocorrelations of two series count more or less than the
- * others. */
+/* The factor by which a strong autocorrelation of two series counts more or less than the others.
+ */
 static double emphasis(double rho, double white, double count)
 {
     static const double OPEN = 0.12, HIDDEN = 3;
@@ -264,7 +269,8 @@ void assay__location_of_one_more(const double *a, size_t a_count, double b,
 
 /* ---- two series ----------------------------------------------------------------------------- */
 
-/* A series ready for the filter: outliers drawn in, a long series grouped, the mean subtracted. */
+/* A series ready for the filter: its outliers are pulled in, a long series is grouped, and the mean
+ * is subtracted. */
 typedef struct series {
     double *values, mean;
     size_t count;
@@ -296,8 +302,9 @@ static assay_status prepare(const double *values, size_t count, double median, d
     return ASSAY_OK;
 }
 
-/* Outliers of two series are drawn in to the same distance where their spreads are alike, since a
- * distance that differs by chance moves a mean whose outliers are all on one side. */
+/* Prepare two series. If their spreads are alike, the outliers of both are pulled in to the same
+ * distance: if all outliers are on one side, a distance that differs by chance would move the mean.
+ */
 static assay_status prepare_two(const double *a, size_t a_count, const double *b, size_t b_count,
                                 series *first, series *second)
 {
@@ -366,8 +373,8 @@ assay_status assay__location_of_difference(const double *a, size_t a_count, cons
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
 /* The factor by which the variance of the mean grows because the two pairs of a block resemble each
- * other: in the order ABBA, a disturbance that lasts for two slots meets one side twice. The factor
- * is at least 1. */
+ * other: in the order ABBA, a disturbance that lasts for two samples affects one side twice. The
+ * factor is at least 1. */
 static double block_factor(const double *values, const uint32_t *rounds, size_t count,
                            double centre)
 {
@@ -417,9 +424,10 @@ cleanup:
     return status;
 }
 
-/* ---- what the values do not show ------------------------------------------------------------ */
+/* ---- additional error --------------------------------------------------------------------------
+ */
 
-/* Satterthwaite's degrees of freedom for a sum of two variances, of which one is known. */
+/* The degrees of freedom are Satterthwaite's for a sum of two variances, of which one is known. */
 void assay__location_widen(assay__location *location, double error)
 {
     for (size_t i = 0; i < location->count && error > 0; i++) {
@@ -451,9 +459,9 @@ static double log_odds(double p)
     return log(p / (1 - p));
 }
 
-/* Bounds of the quantile: the least and the largest that the terms' own quantiles can be. Those of
- * Student's distribution are costly, so all terms take the one of the fewest degrees of freedom and
- * that of the most. */
+/* Bounds of the quantile: the smallest and the largest quantile that a term can have. Quantiles of
+ * Student's distribution are costly. So only two are computed, for the fewest and the most degrees
+ * of freedom, and used for all terms. */
 static void bound_quantile(const assay__location *location, double p, double *low, double *high)
 {
     double fewest = INFINITY, most = 0;
@@ -472,8 +480,8 @@ static void bound_quantile(const assay__location *location, double p, double *lo
     }
 }
 
-/* Regula falsi (the variant called Illinois: Dowell and Jarratt 1971) on the scale of log odds,
- * where the tails are nearly straight. */
+/* Finds the quantile by regula falsi (the Illinois variant: Dowell and Jarratt 1971) on the scale
+ * of log odds, where the tails are nearly straight. */
 double assay__location_quantile(const assay__location *location, double p)
 {
     enum { STEPS = 60 };
@@ -519,12 +527,13 @@ bool assay__location_within(const assay__location *location, double low, double 
            1 - assay__location_below(location, high) <= risk / 2;
 }
 
-/* A new run of `more` values finds its mean at a distance from the present centre that is normal
- * with the variance of both means, and its own error smaller by the root. */
+/* The forecast for a new run of `more` values. The distance of its mean from the present centre is
+ * normal with the variance of both means. Its own error is smaller by the square root of the ratio
+ * of the counts. */
 typedef struct outlook {
-    double centre, error, count;     /* now */
+    double centre, error, count;     /* present values */
     double low, high;                /* the bounds */
-    double beyond_reach, same_reach; /* of the two intervals, in errors */
+    double beyond_reach, same_reach; /* half widths of the intervals, in errors */
 } outlook;
 
 static double chance_to_decide(const outlook *it, double more)

@@ -1,9 +1,9 @@
 /* The error-spending approach of Lan and DeMets (1983, "Discrete sequential boundaries for clinical
- * trials"): at each look the boundary is the one that a Brownian motion without drift, which has
- * not crossed an earlier one, crosses with just the probability that may be spent there. The
+ * trials"). Each look has a boundary. A Brownian motion without drift that has not crossed an
+ * earlier boundary crosses this one with exactly the probability that may be spent here. The
  * density of the paths that have not crossed is carried from look to look by numerical integration
  * (Armitage, McPherson and Rowe 1969). Bonferroni's bound, which only adds up the probabilities,
- * would ask for 10 to 30 % more samples: looks at nearly the same data agree.
+ * would need 10 to 30 % more samples, because looks at nearly the same data agree.
  *
  * The motion and the boundaries are symmetric, so half of the density is enough. With 64 points the
  * risk of 30 looks is right to 1 in 1000. */
@@ -29,7 +29,7 @@ static double midpoint(double reach, int i)
     return reach * (i + 0.5) / POINTS;
 }
 
-/* The share of the paths that go on which is beyond ± boundary at the next look. */
+/* The probability that a path goes on to the next look and is beyond ± boundary there. */
 static double crossing(const assay__looks *looks, double seen, double boundary)
 {
     double spread = sqrt(seen - looks->seen), sum = 0;
@@ -43,8 +43,8 @@ static double crossing(const assay__looks *looks, double seen, double boundary)
     return 2 * sum * looks->reach / POINTS;
 }
 
-/* By secants on the logarithm of the share, which falls nearly like a parabola; kept between bounds
- * that are halved where a secant leaves them. */
+/* Find the boundary by secants on the logarithm of the share, which falls nearly like a parabola.
+ * If a secant leaves the bounds, the interval between them is halved instead. */
 static double boundary_for(const assay__looks *looks, double seen, double share)
 {
     enum { STEPS = 60 };
@@ -65,8 +65,8 @@ static double boundary_for(const assay__looks *looks, double seen, double share)
     return at;
 }
 
-/* The paths that arrive at x, from the midpoints on either side of 0, which are `distance` apart.
- * All in units of the spread. */
+/* The density of the paths that arrive at x from the midpoints on either side of 0, which are
+ * `distance` apart. All lengths are in units of the spread. */
 static double arriving(const double *density, double distance, double x)
 {
     double sum = 0;
@@ -94,7 +94,7 @@ static double arriving_by_factors(const double *weights, double distance, double
 
 static void advance(assay__looks *looks, double seen, double boundary)
 {
-    static const double EXPONENT_MOST = 500; /* exponentials of more overflow */
+    static const double EXPONENT_MOST = 500; /* larger exponents would overflow */
     double spread = sqrt(seen - looks->seen), distance = looks->reach / POINTS / spread;
     bool is_first = looks->seen == 0,
          by_factors = boundary / spread * looks->reach / spread < EXPONENT_MOST;

@@ -1,10 +1,10 @@
-/* Student's interval with the long-run variance of an autoregression (see autoregression.c) and
- * Hall's correction for skewness.
+/* The interval of a mean: Student's interval with the long-run variance of an autoregression (see
+ * autoregression.c) and Hall's correction for skewness.
  *
  * Without the correction the interval of a log-normal series (σ = 1), stopped when narrow enough,
- * covers 91 … 93 % instead of 95 at 40 … 350 values; with it 94 … 95.5. Johnson's (1978) modified t
- * has the same first term, but its quadratic is not monotone where skewness is largest. A bootstrap
- * would have to be repeated at every look of a stopping rule. */
+ * covers 91 … 93 % instead of 95 at 40 … 350 values; with it, 94 … 95.5. Johnson's (1978) modified
+ * t has the same first term, but its quadratic is not monotone where the skewness is largest. A
+ * bootstrap would have to be repeated at every look of a stopping rule. */
 #include "stats/mean.h"
 #include "assay/stats.h"
 #include "stats/autoregression.h"
@@ -18,10 +18,10 @@ static const double POSITIVE_FROM = 0.25;
 
 enum { BETWEEN_FROM = 8, LONG_FROM = 200 };
 
-/* The allowance for stopping when autocorrelation happens to look weak. Only short series need it:
- * a run does not stop for precision before 200 values (stopping.c), and one that stops there does
- * so whatever its autocorrelation looks like. With the allowance of short series, an autoregression
- * of ρ = 0.8 would be covered in 98 %. */
+/* The allowance for the possibility that a series stopped because its autocorrelation happened to
+ * look weak. Only short series need it: a run does not stop for precision before 200 values
+ * (stopping.c), and one that stops there does so whatever its autocorrelation looks like. With the
+ * allowance of short series, the interval of an autoregression with ρ = 0.8 would cover 98 %. */
 static const double MOVE_SHORT = 0.7, MOVE_LONG = 0.15;
 
 static bool all_equal(const double *values, size_t count)
@@ -32,7 +32,7 @@ static bool all_equal(const double *values, size_t count)
     return true;
 }
 
-/* `move` is what autoregression.c calls so: standard errors paid for autocorrelation that shows. */
+/* `move` is the argument `move_clear` of assay__autoregression_fit_moved(). */
 static assay__mean describe(const double *values, size_t count, double move)
 {
     double n = (double)count;
@@ -103,17 +103,18 @@ assay_status assay_stats_mean_interval(const double *values, size_t count, doubl
     return ASSAY_OK;
 }
 
-/* A mean of times is above 0. Below a quarter of the estimate the lower end follows an exponential,
- * which continues the straight line smoothly and never reaches 0. */
+/* Keep the lower end above 0, because a mean of times is above 0. Below a quarter of the estimate
+ * the lower end follows an exponential, which continues the straight line smoothly and never
+ * reaches 0. */
 static double keep_positive(double low, double mean)
 {
     double bend = POSITIVE_FROM * mean;
     return low >= bend ? low : bend * exp(low / bend - 1);
 }
 
-/* From 8 values on the mean lies among them: all of 8 lie on one side of their median in one case
- * of 128. Only where autocorrelation takes most degrees of freedom is an interval wider than that.
- */
+/* From 8 values on, the mean is taken to lie among the values: all of 8 values lie on one side of
+ * their median in only one case of 128. An interval is wider than that only where autocorrelation
+ * takes most degrees of freedom. */
 assay_status assay__stats_time_interval(const double *seconds, size_t count, double level,
                                         assay_interval *interval)
 {

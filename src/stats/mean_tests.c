@@ -1,7 +1,8 @@
-/* Tests of means: Student's t of pairs, Welch (1947), and permutations.
+/* Tests of means: Student's t test of pairs, Welch's test (1947), and a permutation test.
  *
  * A random permutation test counts the observed labelling among the drawn ones (Phipson and Smyth
- * 2010, "Permutation p-values should never be zero"). */
+ * 2010, "Permutation p-values should never be zero"). If there are few enough labellings, all of
+ * them are enumerated instead. */
 #include "assay/stats.h"
 #include "base/random.h"
 #include "stats/distribution.h"
@@ -44,7 +45,7 @@ assay_status assay_stats_welch_t(const double *a, size_t a_count, const double *
     if (!(u + v > 0))
         return ASSAY_E_DATA;
     double t = (left.mean - right.mean) / sqrt(u + v);
-    double share = u / (u + v); /* squares of variances would overflow */
+    double share = u / (u + v); /* the squares of variances could overflow */
     double df = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
     *test = (assay_test){.statistic = t, .p_value = two_sided_t(t, df)};
     return ASSAY_OK;
@@ -62,12 +63,13 @@ static double choose(size_t n, size_t k, double limit)
     return ways > limit ? INFINITY : round(ways);
 }
 
-/* A permutation test in progress: values centred, so that sums of parts compare without loss. */
+/* A permutation test in progress. The values are centred, so that sums of parts can be compared
+ * without loss. */
 typedef struct relabelling {
     double *values;
     size_t *picks; /* indices of the part that is labelled a, ascending */
     size_t count, a_count;
-    double at_least; /* |sum of part a| as observed, less what rounding may take */
+    double at_least; /* |sum of part a| as observed, less the rounding error */
 } relabelling;
 
 static double picked_sum(const relabelling *what)

@@ -1,19 +1,21 @@
 /* A slow mode begins at the first gap between neighbours, in order of size, that is too wide for
- * the values below it. Too wide are 4 standard deviations of those: between neighbours among the
- * largest of a normal sample there are 0.2 on average. The standard deviation comes from their
- * lower half (median and first decile), which neither the mode nor a long tail touches. What lies
- * above the gap must be a cluster, narrower than the gap; the extremes of a large one do not count.
+ * the values below it. A gap is too wide from 4 standard deviations of those values on: among the
+ * largest of a normal sample, neighbours are 0.2 apart on average. The standard deviation comes
+ * from their lower half (median and first decile), which neither the mode nor a long tail affects.
+ * The values above the gap must be a cluster narrower than the gap; the extremes of a large cluster
+ * do not count.
  *
- * Why not a mixture of normals: it needs starting values, converges to a single value, and explains
- * a skewed distribution by two modes. Why not Hartigan's dip: one run in 50 does not make a dip. */
+ * A mixture of normals is not used, because it needs starting values, can converge to a single
+ * value, and explains a skewed distribution by two modes. Hartigan's dip test is not used, because
+ * one run in 50 does not make a dip. */
 #include "stats/modes.h"
 #include "stats/sorted.h"
 
 enum { VALUES_LEAST = 20, CLUSTER_SMALL = 8 };
 
 static const double GAP_LEAST = 4;      /* standard deviations of the values below */
-static const double RATIO_LEAST = 1.05; /* slower by less is of no consequence */
-static const double FASTER_LEAST = 0.3; /* share of the values below the mode */
+static const double RATIO_LEAST = 1.05; /* a smaller ratio does not matter */
+static const double FASTER_LEAST = 0.3; /* least share of the values below the mode */
 static const double DECILE_TO_SIGMA = 1.2816;
 
 assay__slow_mode assay__slow_mode_find(const double *sorted, size_t count)

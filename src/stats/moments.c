@@ -1,3 +1,5 @@
+/* Computes moments without cancellation: deviations are taken from a value near the mean before
+ * they are squared. */
 #include "stats/moments.h"
 
 #include <math.h>

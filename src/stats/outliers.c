@@ -1,4 +1,5 @@
-/* Outliers: Tukey (1977), "Exploratory Data Analysis", fences at 1.5 and 3 interquartile ranges. */
+/* Counts outliers as in Tukey (1977), "Exploratory Data Analysis", with fences at 1.5 and 3
+ * interquartile ranges. */
 #include "stats/outliers.h"
 #include "stats/input.h"
 #include "stats/sorted.h"

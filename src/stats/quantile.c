@@ -1,9 +1,10 @@
-/* Quantiles, interpolated between order statistics, with bounds from order statistics.
+/* Quantiles, interpolated between order statistics, with confidence intervals from order
+ * statistics.
  *
- * The number of values below the true quantile is binomial whatever the distribution is, which
- * turns two order statistics into a confidence interval (Hahn and Meeker 1991, "Statistical
- * Intervals", section 5.2). Unlike bounds from a bootstrap these do not flatter the tails: where
- * the sample cannot bound the quantile there is no interval. */
+ * The number of values below the true quantile is binomial whatever the distribution is. So two
+ * order statistics form a confidence interval (Hahn and Meeker 1991, "Statistical Intervals",
+ * section 5.2). Unlike intervals from a bootstrap, these are not too narrow in the tails: where the
+ * sample cannot bound the quantile, there is no interval. */
 #include "stats/quantile.h"
 #include "assay/stats.h"
 #include "stats/distribution.h"
@@ -17,7 +18,7 @@ assay_reading assay__stats_quantile_reading(const double *sorted, size_t count, 
 {
     double outside = (double)count * fmin(q, 1 - q);
     bool exempt = q == 0 || q == 0.5 || q == 1;
-    /* a hair of room: 20 × (1 − 0.95) is not quite 1 in binary */
+    /* A small tolerance: 20 × (1 − 0.95) is not exactly 1 in binary. */
     if (count == 0 || (!exempt && outside < 1 - 1e-9))
         return assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     return assay_reading_of(assay__stats_sorted_quantile(sorted, count, q));
@@ -61,7 +62,7 @@ assay_status assay_stats_quantile_interval(const double *values, size_t count, d
         return ASSAY_E_ARGUMENT;
     assay_interval result = {.level = level, .validity = ASSAY_NOT_ENOUGH_DATA};
     double outside = (1 - level) / 2;
-    /* ranks count from 1: P(B < lower) ≤ outside and P(B ≥ upper) ≤ outside */
+    /* Ranks count from 1: P(B < lower) ≤ outside and P(B ≥ upper) ≤ outside. */
     size_t lower = count == 0 ? 0 : binomial_quantile(outside, count, q);
     size_t upper = count == 0 ? 1 : binomial_quantile(1 - outside, count, q) + 1;
     if (lower < 1 || upper > count) {

@@ -1,6 +1,7 @@
-/* Tests by ranks and signs. Mann and Whitney (1947), Wilcoxon (1945); normal approximations with
- * the corrections for ties and continuity of Hollander and Wolfe, "Nonparametric Statistical
- * Methods", sections 3.1 and 4.1. Exact up to 50 values, where the approximation is off most. */
+/* Tests by ranks and signs: Mann and Whitney (1947), Wilcoxon (1945), and the sign test. Up to 50
+ * values the p values are exact. Above, where the error of the approximation is small, they are
+ * normal approximations with the corrections for ties and continuity of Hollander and Wolfe,
+ * "Nonparametric Statistical Methods", sections 3.1 and 4.1. */
 #include "assay/stats.h"
 #include "stats/distribution.h"
 #include "stats/input.h"
@@ -12,7 +13,8 @@
 
 enum { EXACT_MAX = 50 };
 
-/* Two-sided p value of a sum with this mean and variance, half a unit nearer to the mean. */
+/* The two-sided p value of a sum with this mean and variance, with the continuity correction of
+ * half a unit. */
 static double normal_p(double sum, double mean, double variance)
 {
     double distance = fmax(0, fabs(sum - mean) - 0.5);

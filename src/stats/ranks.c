@@ -1,5 +1,5 @@
-/* Sums of ranks are counted by adding one rank after the other to all sums reached so far: exact,
- * with ties too, where the recurrences of Mann and Whitney (1947) need distinct values. */
+/* Sums of ranks are counted by adding one rank after the other to all sums reached so far. This is
+ * exact, also with ties, while the recurrences of Mann and Whitney (1947) need distinct values. */
 #include "stats/ranks.h"
 
 #include <math.h>
@@ -43,7 +43,8 @@ cleanup:
     return ranks;
 }
 
-/* ways[k × width + s]: ways to reach sum s with k ranks; or ways[s] with any number. */
+/* ways[k × width + s] is the number of ways to reach the sum s with k ranks; in
+ * add_optional_rank(), ways[s] is the number of ways with any number of ranks. */
 static void add_rank(double *ways, size_t width, size_t rank, size_t picked)
 {
     for (size_t k = picked; k > 0; k--)

@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* Twice the rank of each value, counted from 1; equal values share the mean of their ranks, which
- * is why all are doubled: they stay whole. `ties` becomes the sum of t³ − t over groups of t equal
- * values. Returns NULL without memory; the caller frees. */
+/* Twice the rank of each value, counted from 1. Equal values share the mean of their ranks; ranks
+ * are doubled so that these means are whole numbers. *ties becomes the sum of t³ − t over groups of
+ * t equal values. Returns NULL when out of memory; the caller frees. */
 size_t *assay__stats_double_ranks(const double *values, size_t count, double *ties);
 
-/* Shares of all ways to pick `picked` of the doubled ranks (or, with picked > count, any number of
- * them) by their sum: distribution[s] for s = 0 … total, total being the sum of all. Returns NULL
- * without memory; the caller frees. */
+/* The distribution of the sum of `picked` of the doubled ranks or, if picked > count, of any number
+ * of them. distribution[s] is the share of all ways to pick them that have the sum s, for s = 0 …
+ * *total, the sum of all ranks. Returns NULL when out of memory; the caller frees. */
 double *assay__stats_rank_sums(const size_t *double_ranks, size_t count, size_t picked,
                                size_t *total);
 

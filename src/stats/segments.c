@@ -1,21 +1,23 @@
-/* Optimal partitioning (Jackson et al. 2005): of all ways to cut the series the one with the least
- * sum of squares plus a price per cut and per slope, found exactly by dynamic programming. Slopes
- * are there so that a drift is not mistaken for a staircase with a level last step.
+/* Optimal partitioning (Jackson et al. 2005): of all ways to cut the series, take the one with the
+ * least sum of squares plus a price for each cut and each slope. Dynamic programming finds it
+ * exactly. Slopes are included so that a drift is not mistaken for a staircase whose last step is
+ * level.
  *
- * Timings are no Gaussian noise around levels, so three things come first:
- * - The noise is measured on differences of neighbours, by medians: levels, cuts, outliers and an
- *   even drift do not touch it (Rousseeuw and Croux 1993 for the constant).
- * - Outliers are drawn in to 3 noises from the running median of 7 (to 2 where only levels are
- * looked for); a stretch of four or more survives that.
- * - Neighbours may resemble each other. The correlation ρ is estimated by the ratio of medians of
- *   differences at distance 2 and 1, which cuts do not touch, and taken out (Chakar et al. 2017, "A
+ * Timings are not Gaussian noise around levels, so the series is prepared in three steps:
+ * - The noise is measured on differences of neighbours, by medians. Levels, cuts, outliers and an
+ *   even drift do not affect it (Rousseeuw and Croux 1993 for the constant).
+ * - Outliers are pulled in to a distance of 3 noises from the running median of 7 (2 noises if only
+ *   levels are searched). A stretch of four or more values survives this.
+ * - Neighbours may be correlated. The correlation ρ is estimated by the ratio of medians of
+ *   differences at distance 2 and 1, which cuts do not affect, and removed (Chakar et al. 2017, "A
  *   robust approach for estimating change-points in the mean of an AR(1) process").
- * The price of a cut is 3.5 log n (2.2 log n where only levels are looked for: no slope then
- * competes with a step, and bench/changes.c counts what is found and what is invented), that of a
- * slope 6.6 (χ² with 1 degree of freedom at 1 %), in units of the noise's variance: on noise alone
- * either is paid in about one series of 100 (2.2 log n in one of 40). PELT (Killick et al. 2012)
- * would prune the search, but saves nothing on the usual series without cuts; instead series of
- * more than 2048 values are averaged in groups first. */
+ *
+ * The price of a cut is 3.5 log n in units of the noise's variance. If only levels are searched it
+ * is 2.2 log n, because no slope then competes with a step; bench/changes.c counts the steps that
+ * are found and those that are invented. The price of a slope is 6.6 (χ² with 1 degree of freedom
+ * at 1 %). On noise alone either is paid in about one series of 100 (2.2 log n in one of 40). PELT
+ * (Killick et al. 2012) would prune the search, but saves nothing on the usual series without cuts.
+ * Instead, series of more than 2048 values are averaged in groups first. */
 #include "stats/segments.h"
 
 #include "assay/stats.h"
@@ -29,19 +31,19 @@
 enum { POINTS_MAX = 2048, SHORTEST = 3, SHORTEST_SLOPE = 12, WINDOW = 7 };
 
 static const double SLOPE_PRICE = 6.6, RHO_MAX = 0.9;
-static const double MANY = 0.15;              /* 5 % outliers spoil 10 % of the differences */
-static const double MEDIAN_TO_SIGMA = 1.4826; /* of absolute values of a normal */
-static const double WITHIN_3_SIGMA = 0.9733;  /* variance of a normal cut at 3 σ */
+static const double MANY = 0.15;              /* 5 % outliers affect 10 % of the differences */
+static const double MEDIAN_TO_SIGMA = 1.4826; /* for absolute values of a normal distribution */
+static const double WITHIN_3_SIGMA = 0.9733;  /* variance of a normal distribution cut at 3 σ */
 
-/* What prepare() found out; values are standardised as (value − centre) × scale. */
+/* The result of prepare(). Values are standardised as (value − centre) × scale. */
 typedef struct preparation {
     double centre, scale, rho, noise;
 } preparation;
 
 /* Sums over the first i values, so that the cost of any stretch takes the same few operations. */
 typedef struct totals {
-    double *value, *square, *product; /* product: with the index */
-    double *first; /* not a sum: each value as the first of a stretch, √(1 − ρ²) of its size */
+    double *value, *square, *product; /* product: value × index */
+    double *first; /* not a sum: each value as the first of a stretch, times √(1 − ρ²) */
     double rho;
     double price;    /* of a cut */
     bool level_only; /* no stretch has a slope */
@@ -50,11 +52,11 @@ typedef struct totals {
 /* The best way to cut the first i values. */
 typedef struct cut {
     double cost;
-    size_t begin; /* of its last segment */
+    size_t begin; /* where its last segment begins */
     bool sloped;
 } cut;
 
-/* By how much values usually change over this distance; needs room for count values. */
+/* The median change of the values over this distance. `room` needs space for `count` values. */
 static double median_change(const double *values, size_t count, size_t distance, double *room)
 {
     for (size_t i = 0; i < count - distance; i++)
@@ -63,9 +65,9 @@ static double median_change(const double *values, size_t count, size_t distance,
     return assay__stats_sorted_median(room, count - distance);
 }
 
-/* The usual change from one value to the next: the one on which neighbours at three distances
- * agree. In series that alternate, or that rise and fall like a saw, most neighbours change alike
- * and yet nothing drifts. */
+/* The usual change from one value to the next: the smallest of the changes at three distances, if
+ * all have the same sign. In series that alternate, or that rise and fall like a saw, most
+ * neighbours change in the same way although nothing drifts. */
 static double usual_change(const double *values, size_t count, double *room)
 {
     double least = median_change(values, count, 1, room);
@@ -79,10 +81,10 @@ static double usual_change(const double *values, size_t count, double *room)
     return least;
 }
 
-/* The same where most differences are 0, as on a coarse clock: the usual deviation of a value that
- * now and then is the neighbouring tick's. No outlier counts for more than three times the ninth
- * decile or, where that is 0 too, the smallest step; and a value between two ticks is unknown by
- * 1/√12 of their distance. */
+/* The noise where most differences are 0, as on a coarse clock: the usual deviation of a value that
+ * is sometimes read as the neighbouring tick. No outlier counts for more than three times the ninth
+ * decile or, if that is 0 too, the smallest step. The noise is at least 1/√12 of the distance
+ * between two ticks, the uncertainty of a value between them. */
 static double tick_noise(const double *sorted, size_t count)
 {
     double step = 0, square = 0;
@@ -94,11 +96,12 @@ static double tick_noise(const double *sorted, size_t count)
     return fmax(sqrt(square / (double)count / 2), step / sqrt(12));
 }
 
-/* σ of a difference of neighbours at this distance, over √2; needs room for count values. The
- * median says which differences are noise; their mean square is then more exact than the median.
- * What they share is no noise but a drift. Where only levels are looked for and more than MANY of
- * the differences are too large for noise, these are no outliers: the values come in two modes, as
- * those of a machine with two speeds do, and going from one to the other is part of the noise. */
+/* The standard deviation of a difference of neighbours at this distance, divided by √2. `room`
+ * needs space for `count` values. The median says which differences are noise; their mean square is
+ * then more exact than the median. A change that they all share is not noise but a drift. If only
+ * levels are searched and more than MANY of the differences are too large for noise, these are no
+ * outliers: the values have two modes, as on a machine with two speeds, and going from one to the
+ * other is part of the noise. */
 static double difference_noise(const double *values, size_t count, size_t distance, bool level_only,
                                double *room)
 {
@@ -121,9 +124,9 @@ static double difference_noise(const double *values, size_t count, size_t distan
     return sqrt(square / (double)differences / 2);
 }
 
-/* The median of the window around `middle`. At the ends of the series the window lies to one side
- * and the usual change makes up for it: or the ends of a steep drift would be cut off as outliers
- * and look level. */
+/* The median of the window around `middle`. At the ends of the series the window lies to one side,
+ * and the usual change corrects for this. Otherwise the ends of a steep drift would be cut off as
+ * outliers and look level. */
 static double running_median(const double *values, size_t count, size_t middle, double change)
 {
     double window[WINDOW];
@@ -137,7 +140,8 @@ static double running_median(const double *values, size_t count, size_t middle, 
     return assay__stats_sorted_median(window, width) + change * off;
 }
 
-/* What the series is like, and its values without outliers in `target`. */
+/* Find the noise and the correlation of the series, and write its values without outliers to
+ * `target`. */
 static preparation prepare(const double *values, size_t count, bool level_only, double *target,
                            double *room)
 {
@@ -155,13 +159,13 @@ static preparation prepare(const double *values, size_t count, bool level_only, 
     double far = difference_noise(target, count, 2, level_only, room);
     if (near > 0)
         found.rho = fmin(fmax(far * far / (near * near) - 1, 0), RHO_MAX);
-    /* a difference of neighbours has variance 2 σ² (1 − ρ), an innovation σ² (1 − ρ²) */
+    /* A difference of neighbours has the variance 2 σ² (1 − ρ), an innovation has σ² (1 − ρ²). */
     found.noise = near / sqrt(1 - found.rho);
     found.scale = near > 0 ? 1 / (near * sqrt(1 + found.rho)) : 0;
     return found;
 }
 
-/* Innovations have variance 1 here. */
+/* Compute the sums. Values are scaled so that innovations have variance 1. */
 static void accumulate(const double *values, size_t count, const preparation *how, totals *sums)
 {
     double before = 0, first_weight = sqrt(1 - how->rho * how->rho);
@@ -176,14 +180,14 @@ static void accumulate(const double *values, size_t count, const preparation *ho
     }
 }
 
-/* A line through a stretch by the exact likelihood of an AR(1) around it: the first value counts
- * with weight √(1 − ρ²), the others after their autocorrelation is taken out. */
+/* A line through a stretch, by the exact likelihood of an AR(1) around it: the first value counts
+ * with weight √(1 − ρ²), the others after their autocorrelation is removed. */
 typedef struct line {
-    double level; /* without a slope */
+    double level; /* the fit without a slope */
     double cost;  /* sum of squares around it */
     double slope; /* per value */
     double start; /* the sloped line at the first value */
-    double gain;  /* what the slope takes off the sum of squares */
+    double gain;  /* reduction of the sum of squares by the slope */
 } line;
 
 static line fit_line(const totals *sums, size_t begin, size_t end)
@@ -193,7 +197,7 @@ static line fit_line(const totals *sums, size_t begin, size_t end)
     double value = sums->value[end] - sums->value[begin + 1];
     double square = sums->square[end] - sums->square[begin + 1];
     double product = sums->product[end] - sums->product[begin + 1] - (double)begin * value;
-    /* sums over the places 1 … others, of which the whitened ones are weight × place + ρ */
+    /* Sums over the places 1 … others. The whitened places are weight × place + ρ. */
     double places = others * (others + 1) / 2, squares = places * (2 * others + 1) / 3;
     double cc = first_weight * first_weight + weight * weight * others;
     double cs = weight * (weight * places + rho * others);
@@ -251,9 +255,10 @@ static void find_cuts(const totals *sums, size_t count, cut *cuts)
     }
 }
 
-/* The last stretch is what is called steady, so the cut before it must show more: a single even
- * slope across the cut must be worse by twice the penalty. Otherwise autocorrelated noise around a
- * slope would be taken for a staircase. */
+/* Join the last stretches into one slope where that is plausible. The last stretch is the one that
+ * is called steady, so the cut before it needs more evidence: a single even slope across the cut
+ * must be worse by twice the penalty. Otherwise autocorrelated noise around a slope would be taken
+ * for a staircase. */
 static void join_slopes(const totals *sums, size_t count, cut *cuts)
 {
     double price = sums->price;
@@ -357,7 +362,7 @@ void assay__segments_release(assay__segments *segments)
     *segments = (assay__segments){0};
 }
 
-/* The first value of each stretch but the first. */
+/* Find the first value of each stretch except the first. */
 static assay_status find_begins(const double *values, size_t count, bool level_only, size_t *points,
                                 size_t capacity, size_t *point_count)
 {

@@ -1,3 +1,4 @@
+/* Computes the bucket of a value and the middle of a bucket. */
 #include "stats/sketch.h"
 
 #include <math.h>

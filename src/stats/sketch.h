@@ -1,10 +1,11 @@
-/* The sketch's geometry: which bucket a duration falls into, and what a bucket stands for.
+/* The geometry of the sketch: the bucket of a duration, and the value that a bucket stands for.
  *
- * Log-linear, in the manner of HdrHistogram: one page per binary exponent, 64 equal buckets in
- * each. A bucket is at most 1/64 of its value wide, so its middle is within 1/128 = 0.8 % of
- * anything in it. The page is the number of the highest bit that is set, the bucket the six bits
- * behind it: a scan for that bit and two shifts, all in integers. The same in doubles (exponent and
- * first bits of the mantissa) takes a conversion, which is slower by seven cycles. */
+ * The buckets are log-linear, as in HdrHistogram: one page for each binary exponent, with 64 equal
+ * buckets in each. A bucket is at most 1/64 of its value wide, so its middle is within 1/128 = 0.8
+ * % of any value in it. The page is the number of the highest bit that is set, the bucket is the
+ * next six bits. Finding them takes a scan for the bit and two shifts, all in integers. The same in
+ * doubles (exponent and first bits of the mantissa) takes a conversion, which costs seven cycles
+ * more. */
 #ifndef ASSAY_STATS_SKETCH_H
 #define ASSAY_STATS_SKETCH_H
 
@@ -17,7 +18,7 @@ typedef struct assay__sketch_place {
     uint32_t page, bucket;
 } assay__sketch_place;
 
-/* A zero counts as one. */
+/* The page and bucket of a value. A zero counts as one. */
 assay__sketch_place assay__sketch_place_of(uint64_t value);
 
 /* The middle of a bucket. */

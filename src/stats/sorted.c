@@ -1,3 +1,4 @@
+/* Sorts by qsort() and interpolates between sorted values. */
 #include "stats/sorted.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ double assay__stats_sorted_quantile(const double *sorted, size_t count, double q
 {
     double position = q * (double)(count - 1);
     size_t below = (size_t)position;
-    double share = position - (double)below; /* 0 at the last value, which has none above */
+    double share = position - (double)below; /* 0 at the last value, which has no successor */
     return share == 0 ? sorted[below] : (1 - share) * sorted[below] + share * sorted[below + 1];
 }
 

@@ -1,27 +1,28 @@
-/* The rule looks at 30 values first, and then at half of where the last look predicts the end, but
- * at 1.015 times the values at least and at 1.4 times at most.
+/* The stopping rule for a precision. It looks at 30 values first. The next look is at half of the
+ * count that the last look predicts, but at least at 1.015 times and at most at 1.4 times the
+ * present count.
  *
- * Every look is a chance to stop when the spread happens to look small. So looks are spaced
+ * Every look is a chance to stop because the spread happens to look small. So looks are spaced
  * geometrically, and most of them are near the predicted end. Predictions shrink as the series
  * grows, because Student's quantile and the allowance for autocorrelation shrink; a look at the
  * predicted end itself would overshoot. Steps of a factor of 2 would always land on 60, 120 and 240
- * values. The mean number of values is 1.04 times what a sampler needs that knows the noise, where
- * that sampler needs 384. An absolute precision may stop sooner: 1.06 times at 188, 1.08 at 96,
- * 1.13 at 48, 1.19 at 35 and 1.26 at 30. A sampler that knows that the values are independent and
- * looks at every value from 30 on takes 1.01 at 96, 1.03 at 48, 1.07 at 35 and 1.13 at 30. The rest
- * is the cost of allowing for autocorrelation.
+ * values. The mean number of values is 1.04 times the number that a sampler needs which knows the
+ * noise, where that sampler needs 384. An absolute precision may stop sooner: 1.06 times at 188,
+ * 1.08 at 96, 1.13 at 48, 1.19 at 35 and 1.26 at 30. A sampler that knows that the values are
+ * independent and looks at every value from 30 on takes 1.01 at 96, 1.03 at 48, 1.07 at 35 and 1.13
+ * at 30. The difference is the cost of allowing for autocorrelation.
  *
  * No rule can see what has not happened yet. If one value in 50 belongs to a slow mode, 30 values
  * show nothing of it in 55 % of series. If those 30 values are precise by themselves, the interval
- * covers the mean in 42 % of series, and in 74 % where the mode takes one value in 20. A wider
- * interval does not help, since nothing says how slow the mode is; only more values do. So a
- * relative precision, which is asked of times, ends a run only from 200 values on, and so does the
- * finding that it cannot be reached. The interval then covers 95 … 97 %. The price is paid by times
- * with little noise and without such a mode, which would reach their precision sooner. A mode of
- * one value in 100 still goes unseen in 13 % of series.
+ * covers the mean in 42 % of series, and in 74 % if the mode takes one value in 20. A wider
+ * interval does not help, because nothing says how slow the mode is; only more values do. So a
+ * relative precision, which is used for times, ends a run only from 200 values on, and so does the
+ * finding that the precision cannot be reached. The interval then covers 95 … 97 %. The price is
+ * paid by times with little noise and without such a mode, which would reach their precision
+ * sooner. A mode of one value in 100 still goes unseen in 13 % of series.
  *
- * For the part of the interval itself see autoregression.c; bench/coverage.c has the figures. Skew
- * lowers the coverage too: a log-normal series of σ = 1 covers 93 … 94.5 %.
+ * For the interval itself see autoregression.c; bench/coverage.c has the figures. Skewness lowers
+ * the coverage too: the interval of a log-normal series of σ = 1 covers 93 … 94.5 %.
  *
  * A precision is called unreachable when even an optimistic prediction exceeds the maximum: with
  * the normal quantile in place of Student's, and with a variance four standard errors (of its
@@ -61,9 +62,9 @@ static size_t as_count(double number)
     return number < (double)(SIZE_MAX / 2) ? (size_t)ceil(number) : SIZE_MAX / 2;
 }
 
-/* How many values the rule would take in all if noise and autocorrelation stay as they look now.
- * The degrees of freedom grow with the values, so the quantile shrinks; three iterations settle it.
- */
+/* The number of values that the rule would take in all if noise and autocorrelation stay as they
+ * look now. The degrees of freedom grow with the values, so the quantile shrinks; three iterations
+ * are enough. */
 static double predict(const assay__mean *mean, double count, double level, double target)
 {
     double predicted = count;
@@ -76,8 +77,8 @@ static double predict(const assay__mean *mean, double count, double level, doubl
     return predicted;
 }
 
-/* The same, were the variance at the lower end of what it may be: that of the logarithm of a
- * variance is 2 over its degrees of freedom. */
+/* The same, if the variance were at the lower end of its uncertainty. The variance of the logarithm
+ * of a variance is 2 over its degrees of freedom. */
 static double predict_at_best(const assay__mean *mean, double count, double level, double target)
 {
     double excess = assay__stats_normal_quantile(0.5 + level / 2) * mean->standard_error / target;

@@ -1,3 +1,4 @@
+/* assay_stats_summarize(): all figures of a summary from one sorted copy of the values. */
 #include "assay/stats.h"
 #include "stats/input.h"
 #include "stats/modes.h"
@@ -18,7 +19,7 @@ static assay_summary empty_summary(void)
 static void fill_moments(const double *sorted, size_t count, assay_summary *summary)
 {
     assay__moments moments = assay__sample_moments(sorted, count);
-    /* rounding must not leave the range */
+    /* Rounding must not move the mean out of the range of the values. */
     summary->mean = assay_reading_of(fmin(fmax(moments.mean, sorted[0]), sorted[count - 1]));
     if (count > 1)
         summary->std = assay_reading_of(assay__moments_deviation(moments));

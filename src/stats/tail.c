@@ -1,20 +1,20 @@
-/* Three curves are fitted: a level, an even slope, and a decay that ends in a level. The time
- * constant of the decay is the best of a grid. All of them are fitted by generalised least squares
- * for noise that is an autoregression of order 1. Its ρ comes from the residuals of the best plain
- * fit, so that a trend is not taken for autocorrelation, with the bias of a fit with a trend taken
- * out (Marriott and Pope 1954: −(2 + 4ρ)/n).
+/* Judges the end of a series. Three curves are fitted: a level, an even slope, and a decay that
+ * ends in a level. The time constant of the decay is the best of a grid. All are fitted by
+ * generalised least squares for noise that is an autoregression of order 1. Its ρ comes from the
+ * residuals of the best plain fit, so that a trend is not taken for autocorrelation, and is
+ * corrected for the bias of a fit with a trend (Marriott and Pope 1954: −(2 + 4ρ)/n).
  *
  * A trend counts if Student's test finds it at a level of 1 %. The trend fades, instead of going
- * on, if a decay fits better than a slope by more than chance explains; less is asked where the
- * decay continues the change before it. The level part then begins where the rest of the decay is
- * no larger than the noise. The penalties are chosen by bench/steady.c: with smaller ones, drifts
- * are called settled; with larger ones, warm-ups that fade away are called drifts.
+ * on, if a decay fits better than a slope by more than chance explains. Less evidence is needed if
+ * the decay continues the change before it. The level part then begins where the rest of the decay
+ * is no larger than the noise. The penalties were chosen with bench/steady.c: with smaller ones,
+ * drifts are called settled; with larger ones, warm-ups that fade away are called drifts.
  *
  * The cuts of segments.c do not suffice, because their penalties must be high enough for noise
- * alone. The rest of a decay after the last cut is too small for a cut of its own and is still a
- * warm-up; and where the drift is weak, their estimate of the noise, which comes from medians, is
- * too uncertain. Mann and Kendall's test would need a correction for autocorrelation as well, and
- * cannot tell a decay from a drift; a ramp with a knot instead of a decay ends 10 to 20 values
+ * alone. The rest of a decay after the last cut is too small for a cut of its own, but it is still
+ * a warm-up. Where the drift is weak, their estimate of the noise, which comes from medians, is too
+ * uncertain. Mann and Kendall's test would also need a correction for autocorrelation, and cannot
+ * distinguish a decay from a drift. A ramp with a knot instead of a decay ends 10 to 20 values
  * late. */
 #include "stats/tail.h"
 #include "stats/distribution.h"
@@ -22,15 +22,15 @@
 #include <math.h>
 
 static const double TREND_LEVEL = 0.99, FADING_PRICE = 8, FADING_PRICE_CONTINUED = 2;
-static const double GRID_STEP = 1.15, DECAY_MOST = 0.25; /* of the stretch */
+static const double GRID_STEP = 1.15, DECAY_MOST = 0.25; /* share of the stretch */
 static const double RHO_MAX = 0.9;
 
 /* A fit of level + height × shape, where the shape falls from 1 at the first value: as exp(−i/τ),
  * or evenly to 0 at the last if τ is infinite. */
 typedef struct line {
     double tau, level, height;
-    double gain; /* what the shape takes off the sum of squares of a level */
-    double rest; /* what is left */
+    double gain; /* reduction of the sum of squares of a level by the shape */
+    double rest; /* the sum of squares that is left */
 } line;
 
 static double shape_at(size_t i, size_t count, double tau)

@@ -1,4 +1,4 @@
-/* What the end of a series does: stay level, settle, or keep changing. */
+/* Judges the end of a series: it stays level, settles, or keeps changing. */
 #ifndef ASSAY_STATS_TAIL_H
 #define ASSAY_STATS_TAIL_H
 
@@ -6,12 +6,13 @@
 #include <stddef.h>
 
 typedef struct assay__tail {
-    size_t settled; /* first value of the level part: 0 when all is, the count when nothing is */
-    double change;  /* from the first value to the level or to the last value; 0 when level */
+    size_t settled; /* first value of the level part: 0 if all are level, the count if none is */
+    double change;  /* from the first value to the level or to the last value; 0 if level */
 } assay__tail;
 
-/* Judge values[0 … count): finite, without outliers, 10 at least. `before` is the level just before
- * them, NAN where there is none. Time grows with count × log(count). */
+/* Judge values[0 … count), which must be finite and without outliers, at least 10. `before` is the
+ * level just before them, or NAN if there is none. The time is proportional to count × log(count).
+ */
 assay__tail assay__tail_judge(const double *values, size_t count, double before);
 
 #endif

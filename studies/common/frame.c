@@ -1,3 +1,5 @@
+/* The frame of every study. The state of a study, which is the identity of its plan and the names
+ * of the steps that have ended, is kept in .study/study.json and written anew after each step. */
 #include "studies/common/frame.h"
 
 #include <errno.h>
@@ -22,7 +24,7 @@ struct assay__study {
     assay__arena *names;
     bool done[MAX_STEPS];
     size_t resumed;
-    size_t open;        /* the step, or step_count */
+    size_t open;        /* the open step, or step_count if there is none */
     double done_before; /* weight of the steps that ended before this run */
     uint64_t start_ns;
     uint64_t drawn_ns;
@@ -36,7 +38,7 @@ static uint64_t now_ns(void)
 
 /* ---- folders ---- */
 
-/* mkdir -p */
+/* Make a folder and its parents, as mkdir -p does. */
 static assay_status make_folders(const char *path, assay_error *error)
 {
     char partial[MAX_PATH];
@@ -109,7 +111,7 @@ static void take_finished_steps(assay__study *study, json_t *names)
     }
 }
 
-/* Is what stands in the folder this plan's? */
+/* Check that the state in the folder belongs to this plan, and take its finished steps over. */
 static assay_status check_state(assay__study *study, json_t *state, const char *path,
                                 assay_error *error)
 {

@@ -1,5 +1,5 @@
-/* The frame of every study: an output folder from which it can be resumed, steps, progress,
- * interruption.
+/* The frame of every study. It provides an output folder from which the study can be resumed,
+ * steps, a progress line, and interruption by the user.
  *
  *     assay__study *study = NULL;
  *     status = assay__study_open(&plan, error, &study);
@@ -12,15 +12,16 @@
  *         }
  *         status = assay__study_end(study, error);           now it will not be done again
  *     }
- *     ... load what the step left in the folder, and go on ...
+ *     ... load the files that the step left in the folder, and go on ...
  *
- * A step leaves its results in files of the folder (assay__study_file) before it ends; a later run
- * with the same plan skips the steps that ended and reads these files. .study/study.json says what
- * the folder belongs to and which steps have ended; a folder of another study, experiment, seed or
- * settings is refused. Files are a function of plan and seed, but for the times in them.
+ * A step writes its results to files of the folder (assay__study_file) before it ends. A later run
+ * with the same plan skips the steps that have ended and reads these files. .study/study.json says
+ * which plan the folder belongs to and which steps have ended. A folder of another study,
+ * experiment, seed or settings is refused. The content of the files depends only on the plan and
+ * the seed, except for the times in them.
  *
- * Progress goes to plan.progress (a terminal, or NULL for silence) as one line that is redrawn;
- * plan.output gets the report. One thread. */
+ * The progress line goes to plan.progress, which is a terminal, or NULL for no progress line. The
+ * report goes to plan.output. A study must be used by one thread. */
 #ifndef ASSAY_STUDIES_COMMON_FRAME_H
 #define ASSAY_STUDIES_COMMON_FRAME_H
 
@@ -33,8 +34,8 @@
 #include "assay/status.h"
 
 typedef struct assay__study_step {
-    const char *name; /* "train LSTM": shown in the progress line, kept in .study/study.json */
-    double weight;    /* share of the study's time, roughly; any unit */
+    const char *name; /* "train LSTM": for the progress line and .study/study.json */
+    double weight;    /* approximate share of the study's time, in any unit */
 } assay__study_step;
 
 typedef struct assay__study_plan {
@@ -43,49 +44,52 @@ typedef struct assay__study_plan {
     const char *folder;     /* made if missing, with its parents */
     uint64_t seed;
     bool quick;
-    bool restart;         /* drop what an earlier run left */
-    const char *settings; /* everything else that decides the results, as text */
+    bool restart;         /* ignore the results of an earlier run */
+    const char *settings; /* all other settings that influence the results, as text */
     const assay__study_step *steps;
     size_t step_count;                 /* at most 64 */
     FILE *output;                      /* the report */
-    FILE *progress;                    /* NULL: none */
-    const volatile sig_atomic_t *stop; /* set when the user interrupts; NULL: never */
+    FILE *progress;                    /* NULL: no progress line */
+    const volatile sig_atomic_t *stop; /* not 0 once the user interrupts; may be NULL */
 } assay__study_plan;
 
 typedef struct assay__study assay__study;
 
-/* ASSAY_E_ARGUMENT for a name that is no plain file name; ASSAY_E_STATE for a folder that belongs
- * to something else, with what and the remedy; ASSAY_E_FORMAT for a damaged .study/study.json. The
- * plan's texts are borrowed. */
+/* Open a study, or resume it. The plan is copied, but its texts are borrowed. ASSAY_E_ARGUMENT if
+ * the experiment is not a plain file name; ASSAY_E_STATE if the folder belongs to something else,
+ * with a message that names it and the remedy; ASSAY_E_FORMAT if .study/study.json is damaged. */
 ASSAY_MUST_USE assay_status assay__study_open(const assay__study_plan *plan, assay_error *error,
                                               assay__study **study);
-/* Takes the progress line away. */
+/* Also removes the progress line. */
 void assay__study_free(assay__study *study);
 
-/* The plan it was opened with. */
+/* The plan that the study was opened with. */
 const assay__study_plan *assay__study_plan_of(const assay__study *study);
 
-/* Did the step end, now or in an earlier run? Steps are indices into the plan's. */
+/* Whether the step has ended, in this or an earlier run. `step` is an index into plan.steps. */
 bool assay__study_done(const assay__study *study, size_t step);
-/* How many steps had ended before this run. */
+/* The number of steps that had ended before this run. */
 size_t assay__study_resumed(const assay__study *study);
 
+/* Begin a step, which is then the open one. */
 void assay__study_begin(assay__study *study, size_t step);
-/* `share` of the open step is over (0 to 1). False when the user wants to stop. Cheap enough for
- * every batch: redraws ten times a second. */
+/* Report that `share` of the open step is done (0 to 1). Returns false if the user wants to stop.
+ * The call is cheap enough for every batch, as the line is redrawn at most ten times a second. */
 bool assay__study_advance(assay__study *study, double share);
-/* The open step is over and its files are written; kept in .study/study.json. */
+/* End the open step, after its files are written, and note this in .study/study.json. */
 ASSAY_MUST_USE assay_status assay__study_end(assay__study *study, assay_error *error);
 
-/* The status to return when advance() said false: ASSAY_E_STATE, with how to go on. */
+/* Set the error to return after advance() returned false: ASSAY_E_STATE, with a message that says
+ * how to continue. */
 assay_status assay__study_interrupted(assay__study *study, assay_error *error);
+/* Whether the user wants to stop. */
 bool assay__study_stopped(const assay__study *study);
 
-/* "FOLDER/relative", its folders made; valid until the study is freed. NULL after a failure, told
- * in `error`. */
+/* The path "FOLDER/relative", whose folders are made. It is valid until the study is freed. Returns
+ * NULL after a failure, which `error` describes. */
 const char *assay__study_file(assay__study *study, const char *relative, assay_error *error);
 
-/* For a study whose own work draws on the terminal: take the progress line away. */
+/* Remove the progress line, before the study itself writes to the terminal. */
 void assay__study_quiet(assay__study *study);
 
 #endif

@@ -1,3 +1,5 @@
+/* JSON files of the studies. Writing goes through assay_file_save(), which replaces a file only
+ * when the new one is complete. */
 #include "studies/common/json_file.h"
 
 #include <stdio.h>

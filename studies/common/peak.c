@@ -1,3 +1,4 @@
+/* Keeps the peak of the machine in a JSON file of the user's cache folder. */
 #include "studies/common/peak.h"
 
 #include <stdbool.h>
@@ -27,7 +28,8 @@ void assay__peak_processor(char text[ASSAY__PEAK_TEXT_BYTES])
     assay_machine_describe(keep_processor, text);
 }
 
-/* The folder of the file, made if asked; false if there is no place for one. */
+/* The path of the file. If `make`, also make its folders. Returns false if neither XDG_CACHE_HOME
+ * nor HOME names a folder. */
 static bool cache_path(char path[MAX_PATH], bool make)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

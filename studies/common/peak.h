@@ -1,8 +1,9 @@
-/* What this machine can do at best: the denominators of every "share of peak".
+/* The peak of this machine: the largest rates of arithmetic and memory traffic, to which every
+ * "share of peak" refers.
  *
- * Kept in a file, since it does not change: $XDG_CACHE_HOME/assay/peak.json (else under
- * ~/.cache), one entry, valid for the processor it was measured on. studies/profile/peak_measure.h
- * measures it. */
+ * The peak does not change, so it is kept in a file, $XDG_CACHE_HOME/assay/peak.json (or
+ * ~/.cache/assay/peak.json). The file has one entry, which is valid for the processor that it was
+ * measured on. studies/profile/peak_measure.h measures the peak. */
 #ifndef ASSAY_STUDIES_COMMON_PEAK_H
 #define ASSAY_STUDIES_COMMON_PEAK_H
 
@@ -17,11 +18,11 @@ typedef struct assay__peak {
     char measured_at[ASSAY__PEAK_TEXT_BYTES]; /* 2026-11-15T07:40:00Z */
 } assay__peak;
 
-/* As the machine's description names it; "unknown" if it does not. */
+/* The name of the processor in the machine's description, or "unknown". */
 void assay__peak_processor(char text[ASSAY__PEAK_TEXT_BYTES]);
 
-/* ASSAY_E_NOT_FOUND when nothing was kept or another processor measured it; ASSAY_E_FORMAT for a
- * file that cannot be understood. */
+/* Load and save the peak. ASSAY_E_NOT_FOUND if there is no file, if the file is for another
+ * processor, or if there is no folder for it; ASSAY_E_FORMAT if the file cannot be understood. */
 ASSAY_MUST_USE assay_status assay__peak_load(assay__peak *peak, assay_error *error);
 ASSAY_MUST_USE assay_status assay__peak_save(const assay__peak *peak, assay_error *error);
 

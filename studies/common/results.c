@@ -1,3 +1,5 @@
+/* Saves and reads the records of a study's steps, and fills records with figures, series, subjects
+ * and settings. */
 #include "studies/common/results.h"
 
 #include <ctype.h>
@@ -170,7 +172,7 @@ assay_status assay__found_series(assay_record *record, const char *name, const c
     return status == ASSAY_OK ? assay_record_add_series(record, &series) : status;
 }
 
-/* The figures that follow from the samples. */
+/* Compute the figures of the subject from its samples. */
 static assay_status summarize(assay_record_subject *subject)
 {
     assay_timing timing;
@@ -237,7 +239,8 @@ static void add_counts(assay_record_subject *whole, const assay_record_subject *
     whole->failed_runs += part->failed_runs;
 }
 
-/* A part begins with the round after the last one of the part before it. */
+/* Append the samples of a part. Its first round is the one after the last round of the part before.
+ * If a part has no rounds, neither has the whole. */
 static void add_samples(assay_record_subject *whole, const assay_record_subject *part,
                         double *samples, uint32_t *rounds)
 {

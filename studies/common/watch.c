@@ -1,3 +1,4 @@
+/* Measures a step of a training with the clock, the kernel's accounts and the yardstick. */
 #include "studies/common/watch.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Samples that assay_sampling_run() does not take, because they are steps of a training: the same
- * figures that it records beside the time of its own samples.
+/* Measures steps of a training, which assay_sampling_run() cannot sample. The figures are those
+ * that it records beside the time of its own samples.
  *
  *     assay__study_watch watch;
  *     assay__study_watch_open(&watch);
@@ -25,21 +25,22 @@ enum { ASSAY__WATCH_FIGURES = 4 };
 extern const char *const assay__study_watch_metrics[ASSAY__WATCH_FIGURES];
 
 typedef struct assay__study_watch {
-    int descriptor; /* of the accounts; -1: none */
+    int descriptor; /* for assay__account_take(); -1: none */
     assay__account before;
     double started_seconds;
     double seconds, cpu_seconds, waited_seconds; /* between start and stop */
 } assay__study_watch;
 
-/* The watch belongs to the calling thread. */
+/* Open a watch for the calling thread, which alone may use it; and close it. */
 void assay__study_watch_open(assay__study_watch *watch);
 void assay__study_watch_close(assay__study_watch *watch);
 
 void assay__study_watch_start(assay__study_watch *watch);
 void assay__study_watch_stop(assay__study_watch *watch);
 
-/* Seconds between start and stop; processor time and waiting within them, NAN where they are not
- * known; and the yardstick, which runs now (sampling/yardstick.h). */
+/* Write the figures, in seconds: the wall time between start and stop, the processor time and the
+ * time of waiting for a processor in between (NAN if not known), and the time of the yardstick,
+ * which this call runs (sampling/yardstick.h). */
 void assay__study_watch_read(const assay__study_watch *watch, double figures[ASSAY__WATCH_FIGURES]);
 
 #endif

@@ -1,3 +1,4 @@
+/* Computes convergence, warm-up, totals and verdicts from the record of the study. */
 #include "studies/fields/findings.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "base/error.h"
 #include "studies/common/results.h"
 
-/* ---- what the steps left ---- */
+/* ---- results of the steps ---- */
 
 static assay_status damaged(const assay__fields_findings *findings, const char *what,
                             assay_error *error)
@@ -164,7 +165,8 @@ static assay_reading inverse(assay_reading ratio)
     return ratio.validity != ASSAY_VALID ? ratio : assay_reading_of(1 / ratio.value);
 }
 
-/* A speed-up is the baseline's time over the candidate's, a comparison's ratio the other way. */
+/* Convert a comparison to a speed-up. A speed-up is the baseline's time divided by the candidate's;
+ * the ratio of a comparison is the inverse of that. */
 static assay_speedup_verdict speedup_of(const assay_record_comparison *comparison)
 {
     assay_speedup_verdict speedup = {.ratio = inverse(comparison->ratio),
@@ -176,7 +178,7 @@ static assay_speedup_verdict speedup_of(const assay_record_comparison *compariso
     return speedup;
 }
 
-/* The baseline stands first, as assay_record_compare() wants it. */
+/* Compare the models. The baseline must be the first subject for assay_record_compare(). */
 static assay_status compare_turns(const assay__fields_findings *findings, assay_record *turns)
 {
     const size_t baseline = findings->baseline;
@@ -185,7 +187,7 @@ static assay_status compare_turns(const assay__fields_findings *findings, assay_
         if (m != baseline)
             status = assay__record_append_subject(turns, findings->turns[m]);
     assay_compare_options by_wall_time = ASSAY_COMPARE_OPTIONS_INIT;
-    by_wall_time.metric = "wall_seconds"; /* a speed is of wall time, whatever the machine did */
+    by_wall_time.metric = "wall_seconds"; /* a speed refers to wall time */
     return status == ASSAY_OK ? assay_record_compare(turns, &by_wall_time) : status;
 }
 
@@ -196,7 +198,7 @@ static assay_status add_verdicts(assay__fields_findings *findings)
     if (status == ASSAY_OK)
         status = compare_turns(findings, turns);
     if (status == ASSAY_OK) {
-        turns->subject_count = 0; /* the study's record has them; it needs the comparisons only */
+        turns->subject_count = 0; /* the study's record has the subjects already */
         status = assay__record_append(findings->record, turns);
     }
     assay_record_free(turns);

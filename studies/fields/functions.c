@@ -1,5 +1,6 @@
-/* Chosen to differ in what a model must resolve: a polynomial, smooth bumps, waves of one length
- * and of many, rings, a kink, a steep front, jumps, and a point where all directions disagree. */
+/* The nine functions. They were chosen to differ in the detail that a model must resolve: a
+ * polynomial, smooth bumps, waves of one length and of many, rings, a kink, a steep front, jumps,
+ * and a point without a limit. */
 #include "studies/fields/functions.h"
 
 #include <math.h>
@@ -11,8 +12,9 @@ static double saddle(double x, double y)
     return x * x - y * y;
 }
 
-/* Franke 1979, "A critical comparison of some methods for interpolation of scattered data", on its
- * own square [0, 1] x [0, 1]; his values go to about 1.22. */
+/* The function of Franke 1979, "A critical comparison of some methods for interpolation of
+ * scattered data", whose square is [0, 1] x [0, 1]. Its values go up to about 1.22, hence the
+ * division by 1.25. */
 static double franke(double x, double y)
 {
     double u = 9 * (x + 1) / 2, v = 9 * (y + 1) / 2;

@@ -1,5 +1,6 @@
-/* An epoch is one iteration of a subject. A training is a subject that runs alone: each epoch is
- * one sample, and none is left out, because each changes the net. */
+/* Runs trainings and epochs under the sampling engine. An epoch is one iteration of a subject. A
+ * training is a subject that runs alone: each epoch is one sample, and none is left out, because
+ * each changes the net. */
 #include "studies/fields/measure.h"
 
 #include <stdio.h>
@@ -23,14 +24,14 @@ void assay__fields_epoch_name(char name[ASSAY__FIELDS_NAME_BYTES], size_t model)
 
 /* ---- epochs as samples ---- */
 
-/* What all subjects of a step share. */
+/* The state that all subjects of a step share. */
 typedef struct epochs {
     const assay__fields_step *step;
     assay__random random;
     size_t done, total;
-    bool trained;        /* the step's training is over: these are its turns */
+    bool trained;        /* the training of the step is over, and these are its epochs in turn */
     double *losses;      /* (total) */
-    assay_error failure; /* of an epoch; the sampler only knows that one failed */
+    assay_error failure; /* of an epoch; the sampler reports only that one failed */
 } epochs;
 
 typedef struct learner {
@@ -48,7 +49,7 @@ static assay_status run_epoch(void *context, uint64_t iterations)
                                &shared->random, &shared->failure, &shared->losses[shared->done]);
 }
 
-/* After each sample, outside its time. */
+/* Called after each sample, outside its measured time. */
 static assay_status end_epoch(void *context)
 {
     epochs *shared = ((learner *)context)->epochs;
@@ -81,7 +82,7 @@ static assay_subject subject_of(learner *self, const char *name)
     return subject;
 }
 
-/* A failed epoch is told in its own words. */
+/* Run the sampling engine. If an epoch failed, the error is that of the epoch. */
 static assay_status sample(epochs *self, const assay_subject *subjects, size_t count,
                            const assay_sampling_options *options, assay_error *error,
                            assay_record **sampled)
@@ -193,9 +194,9 @@ assay_status assay__fields_train(const assay__fields_step *step, size_t function
     return status;
 }
 
-/* ---- epochs in turns ---- */
+/* ---- epochs in turn ---- */
 
-/* The first round warms up. */
+/* Sample the epochs of all models in turn. The first round is the warm-up. */
 static assay_status sample_turns(epochs *shared, learner *learners, size_t rounds,
                                  assay_error *error, assay_record **sampled)
 {
@@ -209,7 +210,7 @@ static assay_status sample_turns(epochs *shared, learner *learners, size_t round
     }
     options.fixed_rounds = options.fixed_warmup = true;
     options.warmup_rounds = 1;
-    options.max_rounds = options.min_rounds = rounds + 1; /* whatever the budget says */
+    options.max_rounds = options.min_rounds = rounds + 1; /* independent of the budget */
     options.seed = shared->step->seed;
     return sample(shared, subjects, ASSAY__FIELDS_MODELS, &options, error, sampled);
 }

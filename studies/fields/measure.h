@@ -1,5 +1,5 @@
-/* The trainings of the study "fields" and its epochs in turns. The sampling engine times them, and
- * what they found goes into records. */
+/* The trainings of the study "fields", and its epochs in turn. The sampling engine times them, and
+ * the results are added to records. */
 #ifndef ASSAY_STUDIES_FIELDS_MEASURE_H
 #define ASSAY_STUDIES_FIELDS_MEASURE_H
 
@@ -9,11 +9,11 @@
 
 enum { ASSAY__FIELDS_NAME_BYTES = 64 };
 
-/* What belongs to one training is named so in the record: "MLP on waves". */
+/* The name of a training in the record: "MLP on waves". */
 void assay__fields_training_name(char name[ASSAY__FIELDS_NAME_BYTES], size_t function,
                                  size_t model);
 
-/* The epochs of a model, as a subject: "MLP epoch". */
+/* The name of the subject for the epochs of a model: "MLP epoch". */
 void assay__fields_epoch_name(char name[ASSAY__FIELDS_NAME_BYTES], size_t model);
 
 /* A step of the study that runs epochs. */
@@ -21,20 +21,20 @@ typedef struct assay__fields_step {
     assay__study *study;          /* its open step advances with every epoch */
     assay__fields_points *points; /* of the function to learn */
     uint64_t seed;
-    assay_record *found; /* receives what the step finds */
+    assay_record *found; /* receives the results of the step */
 } assay__fields_step;
 
-/* Train the model on the function for so many epochs and test it. Adds the model, and of "MODEL on
- * FUNCTION" the series "loss" and "epoch_time" and the figures of its accuracy. The status is that
- * of assay__study_interrupted when the user wants to stop.
+/* Train the model on the function for `epochs` epochs and test it. Adds to `found` the model, and
+ * for "MODEL on FUNCTION" the series "loss" and "epoch_time" and the figures of its accuracy. If
+ * the user wants to stop, the status is that of assay__study_interrupted().
  *
- * The epochs of one training are no subject that two studies could be compared by: they last for a
- * moment, and a machine that is busy just then makes all of them slow alike. */
+ * The epochs of one training do not become a subject, because two studies must not be compared by
+ * them: a training is short, and a machine that is busy during it makes all its epochs slower. */
 ASSAY_MUST_USE assay_status assay__fields_train(const assay__fields_step *step, size_t function,
                                                 size_t model, size_t epochs, assay_error *error);
 
-/* Run so many epochs of each model in turns. Adds a subject for each model; the sampler leaves
- * disturbed rounds out. The status is as above. */
+/* Run `rounds` epochs of each model in turn. Adds a subject for each model to `found`; the sampler
+ * leaves out disturbed rounds. The status is as above. */
 ASSAY_MUST_USE assay_status assay__fields_take_turns(const assay__fields_step *step, size_t rounds,
                                                      assay_error *error);
 

@@ -1,6 +1,6 @@
-/* Prints the tables of timers (B0, B3, B4 and B8 of docs/seed-map.md) from the times in the record.
- * Below the speed-ups stand verdicts from interleaved repetitions, because the totals come from
- * single trainings that ran minutes apart. */
+/* Prints the tables of timers (B0, B3, B4 and B8 of docs/seed-map.md) from the times in the record,
+ * and writes the files. The speed-ups are followed by verdicts from epochs that were run in turn,
+ * because the totals come from single trainings that ran minutes apart. */
 #include "studies/fields/report.h"
 
 #include "base/file.h"
@@ -91,7 +91,7 @@ typedef struct named_reading {
     assay_reading value;
 } named_reading;
 
-/* Adds them to `object`, which it returns; NULL without memory. */
+/* Add the readings to `object` and return it. If there is no memory, release it and return NULL. */
 static json_t *with_readings(json_t *object, const named_reading *readings, size_t count)
 {
     for (size_t i = 0; i < count && object != NULL; i++)

@@ -1,10 +1,11 @@
-/* Functions are learnt one after another, each by all models in turn, so that a machine that
- * becomes slower meets all three; every training is a step of its own and can be resumed.
+/* The steps of the study. The functions are learnt one after another, each by all models, so that a
+ * machine that becomes slower affects all three. Every training is a step of its own, so that the
+ * study can be resumed after each.
  *
- * After each training, a few epochs of all models take turns. So these samples are spread over the
- * whole study, and their variation includes that of the machine. In a burst at the end they would
- * show nothing of it, and two studies would differ whenever the machine was busy during one of the
- * bursts. */
+ * After each training, a few epochs of all models are run in turn. So these samples are spread over
+ * the whole study, and their variation includes that of the machine. Samples that were all taken at
+ * the end would not show this variation, and two studies would differ whenever the machine was busy
+ * at the end of one of them. */
 #include "studies/fields/study.h"
 
 #include <stdlib.h>
@@ -37,7 +38,7 @@ typedef struct fields {
     assay__study *study;
     assay__fields_points points;
     assay__fields_findings findings;
-    assay_record *turns; /* the subjects of all steps */
+    assay_record *turns; /* the epochs in turn of all steps, as subjects */
     assay_error *error;
 } fields;
 
@@ -105,7 +106,8 @@ static void make_plan(fields *self)
 
 /* ---- trainings ---- */
 
-/* Every training has a seed of its own, whatever ran before it. */
+/* The seed of a training. It depends only on the study's seed and the step, not on what ran before.
+ */
 static uint64_t training_seed(const fields *self, size_t step)
 {
     assay__random random;
@@ -130,7 +132,7 @@ static void *train(void *argument)
     return job;
 }
 
-/* Train under a timer. Its line is shown only if the training came to its end. */
+/* Train under a timer. The timer's line is shown only if the training succeeds. */
 static assay_status train_timed(fields *self, const assay__fields_step *step, size_t function,
                                 size_t model)
 {
@@ -179,8 +181,8 @@ static assay_status do_step(fields *self, size_t step, assay_record *found)
     return status == ASSAY_OK ? assay__fields_take_turns(&work, ROUNDS, self->error) : status;
 }
 
-/* What a step found becomes part of the study's record; its subjects, the turns, wait for those of
- * the other steps. */
+/* Add the results of a step to the study's record. Its subjects, the epochs in turn, are first
+ * collected, until join_turns() joins those of all steps. */
 static assay_status take_over(fields *self, assay_record *found)
 {
     assay_status status = ASSAY_OK;
@@ -190,7 +192,7 @@ static assay_status take_over(fields *self, assay_record *found)
     return status == ASSAY_OK ? assay__record_append(self->findings.record, found) : status;
 }
 
-/* Do the step, or read what it found in an earlier run. */
+/* Do the step, or read the results of an earlier run. */
 static assay_status take_step(fields *self, size_t step)
 {
     assay_record *found = NULL;
@@ -213,7 +215,7 @@ static assay_status take_step(fields *self, size_t step)
     return status;
 }
 
-/* The turns of all steps become one subject for each model. */
+/* Join the epochs in turn of all steps to one subject for each model. */
 static assay_status join_turns(fields *self)
 {
     assay_status status = ASSAY_OK;

@@ -1,6 +1,6 @@
-/* A variant is trained on all functions one after another. Its time is compared with that of the
- * other variants in one summary; verdicts are left to the three models that take turns, since
- * variants run minutes apart. */
+/* Trains the variants of a sweep. A variant is trained on all functions one after another. One
+ * summary compares its time with that of the other variants. There are no verdicts on variants,
+ * because they run minutes apart; only the epochs in turn of the three models have verdicts. */
 #include "studies/fields/sweep.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static assay_status split_numbers(const char *text, const char *what, assay_erro
     return status;
 }
 
-/* The words of an option of a class, NULL if it has no such choice. */
+/* The words of an option of a class, or NULL if it has no such option or no words. */
 static const char *const *choices_of(const char *class_name, const char *wanted)
 {
     const assay_model_class *class_ = NULL;

@@ -1,5 +1,5 @@
-/* Sweeps of the study "fields": one model at several depths, with several activations, on several
- * grids of its splines. */
+/* Sweeps of the study "fields": variants of a model with several depths, several activations, or
+ * several grids of its splines. */
 #ifndef ASSAY_STUDIES_FIELDS_SWEEP_H
 #define ASSAY_STUDIES_FIELDS_SWEEP_H
 
@@ -7,7 +7,7 @@
 
 enum { ASSAY__FIELDS_MAX_VARIANTS = 36 };
 
-/* "MLP depth 2 tanh", "SIREN depth 2", "KAN grid 4" */
+/* A variant of a model, such as "MLP depth 2 tanh", "SIREN depth 2" or "KAN grid 4". */
 typedef struct assay__fields_variant {
     char name[ASSAY__FIELDS_NAME_BYTES];
     size_t model;
@@ -15,14 +15,14 @@ typedef struct assay__fields_variant {
     size_t setting_count;
 } assay__fields_variant;
 
-/* Every combination that the options ask for; none without --sweep and its lists. ASSAY_E_ARGUMENT
- * names what is wrong in a list, and too many variants. */
+/* List every combination that the options ask for. There are none without --sweep and its lists.
+ * ASSAY_E_ARGUMENT if a list is wrong, or if there are too many variants. */
 ASSAY_MUST_USE assay_status
 assay__fields_variants(const assay__fields_options *options, assay_error *error,
                        assay__fields_variant variants[ASSAY__FIELDS_MAX_VARIANTS], size_t *count);
 
-/* Train the variant on every function. Adds of it the figures "time", "rmse" (the mean),
- * "parameters" and "functions_converged". `step` is as for assay__fields_train(). */
+/* Train the variant on every function. Adds its figures "time", "rmse" (the mean), "parameters" and
+ * "functions_converged". `step` is as for assay__fields_train(). */
 ASSAY_MUST_USE assay_status assay__fields_train_variant(const assay__fields_step *step,
                                                         const assay__fields_variant *variant,
                                                         const assay__fields_options *options,
@@ -30,11 +30,11 @@ ASSAY_MUST_USE assay_status assay__fields_train_variant(const assay__fields_step
 
 /* ---- showing ---- */
 
-/* The timing summary of all variants, and a table of their cost and accuracy. */
+/* Print the timing summary of all variants, and a table of their cost and accuracy. */
 ASSAY_MUST_USE assay_status assay__fields_sweep_print(const assay_record *record,
                                                       const assay__fields_variant *variants,
                                                       size_t count, FILE *stream);
-/* variant, parameters, time, rmse, functions_converged */
+/* Write a CSV file with the columns variant, parameters, time, rmse, functions_converged. */
 ASSAY_MUST_USE assay_status assay__fields_sweep_save(const assay_record *record,
                                                      const assay__fields_variant *variants,
                                                      size_t count, const char *path,

@@ -1,10 +1,11 @@
-/* Trainings go through the models' classes, so that what is timed is what any user of them gets.
+/* Trainings use the public calls of the model classes, so that the measured times are those that
+ * any user of the models gets.
  *
- * The three have about the same number of parameters: 8577 (MLP and SIREN, three hidden layers of
- * 64) and 8424 (KAN, two hidden layers of 24, splines on 8 intervals). Learning rates are, of
- * 3e-4, 1e-3, 3e-3 and 1e-2, those with the least mean error over the nine functions after 50
- * epochs on 4096 points. SIREN's first frequency is 10 because the paper's 30 is for images, which
- * have samples far denser. */
+ * The three models have about the same number of parameters: 8577 (MLP and SIREN, three hidden
+ * layers of 64) and 8424 (KAN, two hidden layers of 24, splines on 8 intervals). The learning rate
+ * of each model is the one among 3e-4, 1e-3, 3e-3 and 1e-2 with the least mean error over the nine
+ * functions after 50 epochs on 4096 points. SIREN's first frequency is 10, because the 30 of the
+ * paper is for images, whose samples are far denser. */
 #include "studies/fields/training.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* What the study "fields" trains: models, points of a function, one epoch, one test. */
+/* The models of the study "fields", the points of a function, one epoch of a training, and the test
+ * of a model. */
 #ifndef ASSAY_STUDIES_FIELDS_TRAINING_H
 #define ASSAY_STUDIES_FIELDS_TRAINING_H
 
@@ -15,18 +16,18 @@ typedef struct assay__fields_model {
     const char *label;      /* "SIREN" */
     const char *class_name; /* "siren" */
     double learning_rate;
-    double cost; /* of an epoch beside an MLP's, roughly: for the progress line */
+    double cost; /* of an epoch relative to the MLP's, roughly; for the progress line */
 } assay__fields_model;
 
 extern const assay__fields_model assay__fields_models[ASSAY__FIELDS_MODELS];
 
-/* Points to learn from, the same for every function and model. */
+/* The points to learn from and to test on. They are the same for every function and model. */
 typedef struct assay__fields_points {
     int64_t samples, tests;
     float *x;            /* (samples, 2), uniform */
     float *test_x;       /* (tests, 2), a grid */
-    float *shuffled;     /* (samples, 2), an epoch's order */
-    float *targets;      /* (samples), of the function at hand */
+    float *shuffled;     /* (samples, 2), in the order of an epoch */
+    float *targets;      /* (samples), of the present function */
     float *shuffled_y;   /* (samples) */
     float *test_targets; /* (tests) */
     int64_t *order;      /* (samples) */
@@ -35,11 +36,12 @@ typedef struct assay__fields_points {
 ASSAY_MUST_USE assay_status assay__fields_points_init(assay__fields_points *points, int64_t samples,
                                                       uint64_t seed, assay_error *error);
 void assay__fields_points_release(assay__fields_points *points);
-/* Take the values of this function. The next epoch does not depend on the order that epochs before
- * it left behind. */
+/* Compute the targets of this function. This also resets the order of the points, so that the next
+ * epoch does not depend on earlier epochs. */
 void assay__fields_points_evaluate(assay__fields_points *points,
                                    const assay__fields_function *function);
 
+/* Make a model with the settings of the study. */
 ASSAY_MUST_USE assay_status assay__fields_model_new(const assay__fields_model *model, uint64_t seed,
                                                     assay_error *error, assay_model **instance);
 
@@ -49,12 +51,13 @@ ASSAY_MUST_USE assay_status assay__fields_variant_new(const assay__fields_model 
                                                       uint64_t seed, assay_error *error,
                                                       assay_model **instance);
 
-/* One epoch over the points in a new order; *loss is the mean over its batches. */
+/* Run one epoch over the points in a new random order. *loss is the mean loss of its points, each
+ * taken before the update of its batch. ASSAY_E_DATA if the loss is not finite. */
 ASSAY_MUST_USE assay_status assay__fields_epoch(assay_model *instance, double learning_rate,
                                                 assay__fields_points *points, assay__random *random,
                                                 assay_error *error, double *loss);
 
-/* How far the model is from the function on the test points. */
+/* The accuracy of the model on the test points. */
 typedef struct assay__fields_accuracy {
     double rmse, r2, largest_error;
 } assay__fields_accuracy;

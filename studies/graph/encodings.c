@@ -1,6 +1,6 @@
-/* Graphs of five sizes, each twice the one before, because a class of growth cannot be told from
- * less; computed from the edges alone (encoding_cost.h), so that no model's cache hides the cost.
- */
+/* Measures encodings on graphs of five sizes, each twice as large as the one before, because fewer
+ * sizes do not show the class of growth. The encodings are computed from the edges alone
+ * (encoding_cost.h), so that no model's cache hides the cost. */
 #include "studies/graph/encodings.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 enum { SIZES = 5, STORES = 4 };
 static const char parameter[] = "num_nodes", dim_figure[] = "encoding_dim";
 
-/* What is stored: as a series of bytes, and as a member of the JSON in MB. */
+/* The kinds of storage: the name of the series in bytes, and the member of the JSON in MB. */
 static const struct {
     const char *series, *key;
 } stores[STORES] = {{"node_pe_bytes", "node_pe_mb"},
@@ -63,7 +63,7 @@ static assay_status store(const assay__encoding_growth_plan *plan,
     return status;
 }
 
-/* The subjects of an encoding, in the order of their sizes. */
+/* The axis whose subjects are those of an encoding, in the order of their sizes. */
 static assay__axis_view axis_of(const char *model)
 {
     return (assay__axis_view){.name = model, .parameter = parameter, .model = model};
@@ -128,7 +128,7 @@ bool assay__encoding_growth_known(const assay_record *record)
     return assay__record_find_series(record, stores[STORES - 1].series, NULL) != NULL;
 }
 
-/* The subject of an encoding at one of its sizes, NULL if it is not there. */
+/* The subject of an encoding at one of its sizes, or NULL if there is none. */
 static const assay_record_subject *subject_at(const assay_record *record, int encoding,
                                               size_t index)
 {

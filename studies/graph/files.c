@@ -1,3 +1,4 @@
+/* JSON, CSV and text of a graph study, from its record. */
 #include "studies/graph/files.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ assay_status assay__graph_print_json(const void *subject, FILE *stream, assay_er
 
 /* ---- CSV ---- */
 
-/* A comma and the figure; nothing after the comma where there is none. */
+/* Print a comma and the figure times `factor`. If the figure is missing, print only the comma. */
 static void put(FILE *stream, assay_reading reading, double factor)
 {
     char text[ASSAY__JSON_NUMBER_BYTES] = "";

@@ -1,5 +1,6 @@
-/* Each step is a profile of its own part, kept as a record: first the passes, then one axis after
- * the other. Report, JSON and CSV are views of all these records together. */
+/* The steps of the study. Each step measures one part and keeps it as a record: first the passes,
+ * then one axis after the other, last the growth of the encodings. Report, JSON and CSV are views
+ * of all these records together. */
 #include "studies/graph/study.h"
 
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static assay_status make_model(graph_run *run, assay_error *error)
                                sizeof list / sizeof *list, run->plan->seed, error, &run->model);
     if (status == ASSAY_OK)
         status = assay_model_example(run->model, run->plan->seed, error, run->inputs, &run->target);
-    /* Once with every check: a profile calls the class bare. */
+    /* Run one pass with all checks of the inputs: a profile calls the class without them. */
     return status == ASSAY_OK ? assay_model_forward(run->model, run->inputs, INPUTS, error, &output)
                               : status;
 }
@@ -88,7 +89,7 @@ static bool advance(void *context, double share)
     return assay__study_advance(context, share);
 }
 
-/* The last step: no profile, growth of its own. */
+/* The last step is not a profile: it measures the growth of the encodings. */
 static assay_status measure_costs(graph_run *run, assay_error *error, assay_record *found)
 {
     const assay__graph_settings *settings = run->settings;
@@ -132,7 +133,7 @@ static assay_status measure(graph_run *run, size_t step, assay_error *error, ass
                               : assay__profile_measure(&plan, error, found, NULL);
 }
 
-/* Measure the step, or read what an earlier run found. */
+/* Measure the step, or read the record that an earlier run kept. */
 static assay_status find(graph_run *run, size_t step, assay_error *error, assay_record **found)
 {
     if (assay__study_done(run->study, step))
@@ -148,7 +149,7 @@ static assay_status find(graph_run *run, size_t step, assay_error *error, assay_
     return status == ASSAY_OK ? assay__study_keep(run->study, step, *found, error) : status;
 }
 
-/* ---- What the steps leave together ---- */
+/* ---- The record of all steps ---- */
 
 static assay_status add(graph_run *run, size_t step, const assay_record *found, assay_error *error)
 {
@@ -246,7 +247,7 @@ assay_status assay__graph_study(const assay__study_plan *plan,
     full.settings = text;
     full.steps = steps;
     full.step_count = STEPS;
-    assay_status status = make_model(&run, error); /* first: bad sizes leave no folder behind */
+    assay_status status = make_model(&run, error); /* first, so that bad sizes leave no folder */
     if (status == ASSAY_OK)
         status = assay__study_open(&full, error, &run.study);
     if (status == ASSAY_OK)

@@ -1,5 +1,6 @@
-/* Data by as many threads as `num_workers` says, each with a solver of its own; sample i is a
- * function of seed and i, so their number changes the time and nothing else. */
+/* Trains the surrogate of Burgers' equation. `num_workers` threads, each with a solver of its own,
+ * make the data. Sample i depends only on the configuration, the seed and i, so the number of
+ * threads changes the time but not the data. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -40,7 +41,8 @@ static void *work(void *argument)
     }
 }
 
-/* Watch the workers; false when the user wants to stop. */
+/* Wait until all samples are made, and show the progress. Returns false if the user wants to
+ * stop. */
 static bool wait_for(assay__pde_training *training, sample_factory *factory)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -105,10 +107,10 @@ static assay_status make_data(assay__pde_training *training, assay__burgers_surr
 
 /* ---- training ---- */
 
-/* The rate falls along half a cosine, so that the last steps settle. */
+/* The learning rate, which falls along half a cosine, so that the last steps settle. */
 static double rate_at(const assay__pde_config *config, double done)
 {
-    const double last = 0.01; /* of the first */
+    const double last = 0.01; /* of the first rate */
     return config->learning_rate * (last + (1 - last) * 0.5 * (1 + cos(M_PI * done)));
 }
 

@@ -1,5 +1,5 @@
-/* Composition: settings are gathered in a list, the later the stronger, and then applied to the
- * fields in order. */
+/* Composes a configuration. The settings of all files and overrides are gathered in one list and
+ * then applied to the fields in order, so that a later setting replaces an earlier one. */
 #include "studies/pde/config.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ typedef struct composition {
 
 /* ---- files ---- */
 
-/* What a folder offers: NAME of every NAME.yaml. */
+/* The choices in a folder: the NAME of every NAME.yaml. */
 typedef struct choices {
     char *names[MAX_CHOICES];
     size_t count;
@@ -98,7 +98,7 @@ static bool plain_name(const char *name)
     return *name != '\0' && *name != '.' && strchr(name, '/') == NULL && strlen(name) < 200;
 }
 
-/* Append FOLDER/NAME.yaml to the settings. */
+/* Append the settings of FOLDER/NAME.yaml. */
 static assay_status read_file(composition *self, const char *folder, const char *name)
 {
     char path[MAX_PATH];
@@ -142,7 +142,8 @@ static bool is_group(const composition *self, const char *key, size_t length)
            stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The choice an override makes for a group, or NULL. */
+/* The choice that an override makes for a group, or NULL. If there are several, the last one
+ * counts. */
 static const char *overridden(const composition *self, const char *group)
 {
     const char *choice = NULL;
@@ -169,8 +170,8 @@ static assay_status read_group(composition *self, const char *group, const char 
     return compose(self, folder, wanted != NULL ? wanted : choice, 1);
 }
 
-/* One item of `defaults`: an experiment names choices of groups, a choice another one of its own
- * group. */
+/* Read an item of `defaults`. In an experiment (depth 0) an item names a choice of a group; in a
+ * choice it names another choice of the same group. */
 static assay_status read_default(composition *self, const assay__config_entry *entry,
                                  const char *folder, unsigned depth)
 {
@@ -186,7 +187,8 @@ static assay_status read_default(composition *self, const assay__config_entry *e
                        depth == 0 ? "group: choice" : "choice");
 }
 
-/* A file's own settings go behind those that its `defaults` name. */
+/* Append a file and the files that its `defaults` name. The file's own settings come last, so that
+ * they take precedence. */
 static assay_status compose(composition *self, const char *folder, const char *name, unsigned depth)
 {
     composition own = {
@@ -213,7 +215,7 @@ static assay_status add_override(composition *self, const char *text)
         return assay__fail(self->error, ASSAY_E_ARGUMENT, "'%s' is no 'key=value'", text);
     size_t length = (size_t)(equals - text);
     if (is_group(self, text, length))
-        return ASSAY_OK; /* taken when the group was read */
+        return ASSAY_OK; /* used when the group was read */
     char *path = assay__arena_allocate(self->entries.arena, length + 1, 1);
     if (path == NULL)
         return assay__fail(self->error, ASSAY_E_MEMORY, "out of memory");
@@ -378,7 +380,7 @@ static json_t *value_json(const assay__config_field *field, const void *value)
     return NULL;
 }
 
-/* `path` below `object`, in as many objects as it has dots. */
+/* Set the member `path` below `object`. For each dot in the path there is a nested object. */
 static int set_path(json_t *object, const char *path, json_t *value)
 {
     char name[MAX_PATH];
@@ -405,7 +407,7 @@ json_t *assay__config_json(const assay__config_field *fields, size_t field_count
     return root;
 }
 
-/* Fields stand grouped by what is before their dot, as they are declared. */
+/* The fields must be declared in groups, by the part of the path before the dot. */
 void assay__config_print(const assay__config_field *fields, size_t field_count, const void *target,
                          FILE *stream)
 {

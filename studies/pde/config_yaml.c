@@ -1,10 +1,10 @@
-/* libyaml builds the document, with the place of every node; here it is flattened. Anchors may make
- * a node its own descendant, and aliases may multiply a small file into a huge tree, so depth and
- * number of entries are limited.
+/* Flattens a YAML document. libyaml builds the document, with the position of every node. Anchors
+ * may make a node its own descendant, and aliases may multiply a small file into a huge tree, so
+ * depth and number of entries are limited.
  *
- * libyaml's own time grows with the square of the depth (200 000 brackets took 89 s) and of the
- * number of anchors. So a first pass over its events, which come one by one, looks at both and
- * stops at the first that is too much. */
+ * libyaml's own time grows with the square of the depth (200 000 brackets took 89 s) and with the
+ * square of the number of anchors. So a first pass over its events, which come one by one, counts
+ * both and stops as soon as there are too many. */
 #include "studies/pde/config_yaml.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static assay_status fail_at(const walk *self, const yaml_node_t *node, const cha
                        node->start_mark.line + 1, node->start_mark.column + 1, problem);
 }
 
-/* "path.key"; NULL without memory. */
+/* The text "path.key" in the arena, or NULL if there is no memory. */
 static const char *joined(assay__arena *arena, const char *path, const char *key, size_t length)
 {
     size_t before = strlen(path);
@@ -130,7 +130,7 @@ static assay_status fail_syntax(const yaml_parser_t *parser, const char *file, a
                        parser->problem != NULL ? parser->problem : "no YAML");
 }
 
-/* Only one document is expected. */
+/* Check that there is no second document. */
 static assay_status check_end(yaml_parser_t *parser, const char *file, assay_error *error)
 {
     yaml_document_t next;
@@ -141,7 +141,7 @@ static assay_status check_end(yaml_parser_t *parser, const char *file, assay_err
     return more ? assay__fail(error, ASSAY_E_FORMAT, "%s: more than one document", file) : ASSAY_OK;
 }
 
-/* How the nesting changes with an event; *anchor is set if the event defines one. */
+/* The change of the depth by an event. *anchor tells whether the event defines an anchor. */
 static int step_of(const yaml_event_t *event, bool *anchor)
 {
     *anchor = false;

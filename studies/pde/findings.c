@@ -1,4 +1,5 @@
-/* From the numbers of a training to the run record, and statistics of epochs there and back. */
+/* Adds the numbers of a training to the run record. The statistics of epochs are also read back
+ * from it; one table has the name and the offset of each. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ typedef struct statistic {
 static const char of_epochs[] = "whole epochs, lines printed for batches included";
 static const char of_batches[] = "batches as the epoch monitor times them";
 
-/* In the order of results.json. */
+/* The statistics in the order of results.json. */
 static const statistic statistics[] = {ROW(total_epoch_time, NUMBER, of_epochs),
                                        ROW(avg_epoch_time, READING, of_epochs),
                                        ROW(total_batch_time, NUMBER, of_batches),

@@ -1,6 +1,8 @@
-/* What is observed is solved for on a grid and with time steps twice as fine as those the recovery
- * uses, plus noise: data made by the very solver that is inverted would flatter it (the "inverse
- * crime", Colton and Kress, "Inverse Acoustic and Electromagnetic Scattering Theory"). */
+/* Recovers a conductivity from observed solutions of the heat equation. The observations are
+ * computed on a grid and with time steps twice as fine as those of the recovery, and noise is
+ * added. Data from the same discrete solver that is inverted would make the recovery look too good
+ * (the "inverse crime", Colton and Kress, "Inverse Acoustic and Electromagnetic Scattering
+ * Theory"). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,7 +40,8 @@ static assay__heat_shape shape_of(const assay__pde_config *config)
 
 /* ---- ground truth ---- */
 
-/* Two long waves: between about 1/3 and 3. */
+/* Draw the logarithm of the conductivity as the sum of two long waves. The conductivity is between
+ * about 1/3 and 3. */
 static void draw_conductivity(int64_t knots, assay__random *random, double *log_k)
 {
     double a = 0.4 * assay__random_normal(random), b = 0.3 * assay__random_normal(random);
@@ -61,7 +64,8 @@ static void draw_initial(int64_t points, assay__random *random, double *initial)
     }
 }
 
-/* Every second node of the fine grid is one of the coarse: 2 p + 1 nodes for p. */
+/* Copy the values at the nodes of the coarse grid, which are every second node of the fine grid.
+ * The fine grid has 2 p + 1 nodes if the coarse one has p. */
 static void thin(int64_t rows, int64_t points, const double *fine, double *coarse)
 {
     for (int64_t r = 0; r < rows; r++)
@@ -123,7 +127,7 @@ static const char stop_words_listed[] = "0: epochs, 1: tolerance, 2: value, 3: p
 
 typedef struct progress {
     assay__pde_training *training;
-    bool open; /* a batch is: one iteration */
+    bool open; /* a batch, which is one iteration, has started and not ended */
     bool interrupted;
 } progress;
 
@@ -166,7 +170,7 @@ static assay_status add_end(assay__pde_training *training, const assay__lbfgs_st
     return status == ASSAY_OK ? status : assay__fail(training->error, status, "out of memory");
 }
 
-/* `x` (knots): from the start to the optimum. */
+/* Minimise from the start `x` (knots), which is replaced by the optimum. */
 static assay_status iterate(assay__pde_training *training, assay__heat_problem *problem, double *x)
 {
     const assay__pde_config *config = training->config;

@@ -1,5 +1,6 @@
-/* Views of the study's record. The report is the summary of the performance monitor, then advice
- * from the shares of the time and from the times of the batches. */
+/* Views of the study's record: the report, losses.csv and results.json. The report has the summary
+ * of the performance monitor, advice from the shares of the time and the times of the batches, and
+ * the results of the training. */
 #include <stdlib.h>
 
 #include "assay/bottleneck.h"
@@ -7,7 +8,8 @@
 #include "assay/training.h"
 #include "studies/pde/training.h"
 
-/* An empty series where there is none, so that views need not ask. */
+/* The series with this name, or an empty series if there is none, so that the views need no
+ * check. */
 static assay_record_series series_of(const assay_record *found, const assay__pde_config *config,
                                      const char *name)
 {
@@ -40,7 +42,7 @@ static double parameters_of(const assay_record *found, const assay__pde_config *
     return model != NULL ? model->parameters.value : 0;
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 static double last_of(const assay_record *found, const assay__pde_config *config, const char *name)
 {
@@ -76,7 +78,7 @@ static void print_heat(const assay_record *found, const assay__pde_config *confi
             100 * figure_of(found, config, "relative_error").value);
 }
 
-/* ---- what it took ---- */
+/* ---- times ---- */
 
 static assay_status print_advice(const assay_record *found, FILE *stream)
 {

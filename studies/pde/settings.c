@@ -1,4 +1,5 @@
-/* One table of fields for each equation, so that a key which means nothing to it is an error. */
+/* The settings of the study. Each equation has a table of fields of its own, so that a key of the
+ * other equation is an error. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,8 @@ static const assay__pde_config defaults = {.points = 256,
                                            .memory_monitor_batches = 5,
                                            .epochs = 10};
 
-/* With the quick numbers before the user's overrides: the later is the stronger. */
+/* Load the configuration with the fields of its equation. The quick numbers come before the user's
+ * overrides, because a later override replaces an earlier one. */
 static assay_status load_own(const assay__config_source *source, bool quick, assay_error *error,
                              assay__pde_config *config)
 {
@@ -156,7 +158,8 @@ json_t *assay__pde_config_json(const assay__pde_config *config)
                : assay__config_json(heat_fields, HEAT_FIELDS, config);
 }
 
-/* As in config.yaml, but a number with as few digits as it takes to read the same one back. */
+/* Format a setting as in config.yaml, but a number with the fewest digits from which the same
+ * number is read back. */
 static void format_setting(const assay__config_field *field, const assay__pde_config *config,
                            char *text, size_t size)
 {

@@ -1,6 +1,7 @@
-/* One step: data and training together, since an optimizer's state is not kept. What they find is
- * one run record, which begins as the monitor's where there is one. It is read back for the report,
- * so that a finished study shows the same tables again without training. */
+/* The study has one step, data and training together, because the state of an optimizer is not
+ * saved. The results are one run record, which starts as the monitor's record if there is a
+ * monitor. The record is read back for the report, so that a finished study shows the same tables
+ * again without training. */
 #include "studies/pde/study.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ typedef struct pde {
     char *composed; /* the configuration as YAML */
     assay__study *study;
     assay__pde_training training;
-    assay_record *found; /* as it was kept */
+    assay_record *found; /* the record that was kept, read back */
     assay_error *error;
 } pde;
 
@@ -119,7 +120,7 @@ static assay_status make_monitors(pde *self)
     return status;
 }
 
-/* Put what was found and what the monitor recorded into one record, and keep that. */
+/* Join the results and the monitor's operations in one record, and keep it. */
 static assay_status keep(pde *self)
 {
     assay__pde_training *training = &self->training;
@@ -166,7 +167,7 @@ static assay_status train(pde *self)
     assay__study_watch_close(&training->watch);
     assay__study_quiet(self->study);
     bool complete = assay__pde_found_numbers(training) == ASSAY_OK;
-    if (status != ASSAY_OK) { /* that stays what is reported */
+    if (status != ASSAY_OK) { /* report this failure, not a later one */
         assay_error ignored = {0};
         assay_status unwritten = write_losses(self, training->found, &ignored);
         (void)unwritten;

@@ -3,12 +3,13 @@
  *     burgers   a net learns from solutions of Burgers' equation (trainer "synthetic")
  *     heat      a conductivity is recovered by gradients through a solver (trainer "physical")
  *
- * What is solved and how it is trained comes from YAML files (config.h). Files, in the folder:
+ * The equation and the training are configured by YAML files (config.h). The study writes these
+ * files to its folder:
  *     config.yaml               everything as composed
- *     record.json               the run record: what was found, with the monitor's operations where
- *                               monitoring is on; the following are views of it
- *     losses.csv                one row an epoch or iteration; also after an interruption
- *     performance_metrics.csv   operation, time, cpu_mb, gpu_mb; where monitoring is on
+ *     record.json               the run record: all results and, if monitoring is on, the monitor's
+ *                               operations; the following files are views of it
+ *     losses.csv                a row for each epoch or iteration; also after an interruption
+ *     performance_metrics.csv   operation, time, cpu_mb, gpu_mb; only if monitoring is on
  *     results.json              losses, errors, recovered values; times only below "timing" */
 #ifndef ASSAY_STUDIES_PDE_STUDY_H
 #define ASSAY_STUDIES_PDE_STUDY_H
@@ -44,19 +45,20 @@ typedef struct assay__pde_config {
     int64_t memory_monitor_batches, epochs;
 } assay__pde_config;
 
-/* Compose. `quick`: smaller numbers, before the overrides, which still count. Fails as
- * assay__config_load does; a key of the other equation is an unknown one, and a trainer of the
- * other is ASSAY_E_ARGUMENT. */
+/* Compose the configuration. `quick` sets smaller numbers, which overrides can still change. Fails
+ * as assay__config_load() does. A key of the other equation is an unknown key, and the trainer of
+ * the other equation is ASSAY_E_ARGUMENT. */
 ASSAY_MUST_USE assay_status assay__pde_config_load(const assay__config_source *source, bool quick,
                                                    assay_error *error, assay__pde_config *config);
 void assay__pde_config_print(const assay__pde_config *config, FILE *stream);
-json_t *assay__pde_config_json(const assay__pde_config *config); /* caller releases */
+json_t *assay__pde_config_json(const assay__pde_config *config); /* the caller releases it */
 /* Add all values to the settings of the record, under their keys. */
 ASSAY_MUST_USE assay_status assay__pde_config_settings(const assay__pde_config *config,
                                                        assay_record *record);
 
-/* `plan` without settings and steps, which are the study's own; its experiment is the name of the
- * configuration. `json_path`: a copy of results.json, "-" standard output, NULL none. */
+/* Run the study. It fills in the settings and the steps of `plan`; the plan's experiment is the
+ * name of the configuration. A copy of results.json goes to `json_path` ("-": standard output),
+ * unless that is NULL. */
 ASSAY_MUST_USE assay_status assay__pde_run(const assay__study_plan *plan,
                                            const assay__pde_config *config, const char *json_path,
                                            assay_error *error);

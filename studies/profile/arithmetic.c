@@ -1,3 +1,5 @@
+/* The arithmetic of a model in the record of its profile: a sink takes the terms that the class
+ * describes, and their sums become figures. */
 #include "studies/profile/arithmetic.h"
 
 #include <math.h>

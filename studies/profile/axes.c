@@ -1,3 +1,5 @@
+/* Measures a model along an axis. An axis is either an option of the class that grows, or the axis
+ * "encodings", which compares the positional encodings of a graph model. */
 #include "studies/profile/axes.h"
 
 #include <math.h>
@@ -30,7 +32,7 @@ static bool same_name(const char *one, const char *other)
     return true;
 }
 
-/* option_count: none. */
+/* The index of the option that this axis grows, or option_count if there is none. */
 static size_t option_index(const assay_model_class *class_, const char *name)
 {
     for (size_t i = 0; i < NAMES; i++)
@@ -55,7 +57,7 @@ static bool has_encodings(const assay_model_class *class_)
            has_option(class_, "num-nodes") && has_option(class_, "num-edges");
 }
 
-/* Every name of a direction, short ones first. Returns how many. */
+/* List the names of all axes, short names first. Returns their number. */
 static size_t list_names(const assay_model_class *class_, const char **list, size_t room)
 {
     size_t count = 0;
@@ -104,11 +106,11 @@ size_t assay__axes_default(const assay_model_class *class_, assay__axis axes[ASS
     return count;
 }
 
-/* Five sizes, each about twice the one before: the model's own, smaller ones as far as there are,
- * then larger ones. */
+/* Choose up to five sizes, each about twice the one before, starting at an eighth of the model's
+ * own. Sizes below the option's minimum are skipped, so that more of the larger ones are used. */
 static size_t usual_sizes(const assay_model_option *option, double own, double sizes[])
 {
-    enum { SIZES = 5, UNSET = 32 }; /* an option of which 0 means "as another one says" */
+    enum { SIZES = 5, UNSET = 32 }; /* for an option whose value is 0 */
     size_t count = 0;
     for (double size = (own > 0 ? own : UNSET) / 8; count < SIZES; size *= 2) {
         double whole = round(size);
@@ -134,8 +136,8 @@ bool assay__axis_same(const assay_model_class *class_, const char *one, const ch
 
 /* ---- encodings ---- */
 
-/* "lap 16" of assay_run_pe_scaling() → "graph_transformer forward/encoding=lap 16" with what it
- * consists of as parameters. */
+/* Rename the last subject of the record: "lap 16" of assay_run_pe_scaling() becomes
+ * "graph_transformer forward/encoding=lap 16", with the encoding and its width as parameters. */
 static assay_status take_encoding(const assay_model_class *class_, const assay_pe_config *config,
                                   const assay_record_subject *from, assay_record *record)
 {

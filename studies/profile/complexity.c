@@ -1,3 +1,4 @@
+/* The table of complexities of the built-in models. */
 #include "studies/profile/complexity.h"
 
 #include <stddef.h>

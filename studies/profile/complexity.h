@@ -1,4 +1,4 @@
-/* How the time of a model's forward pass grows with its sizes, by its arithmetic. docs/flops.md
+/* The complexity of a model's forward pass: how its arithmetic grows with its sizes. docs/flops.md
  * has the same table. */
 #ifndef ASSAY_STUDIES_PROFILE_COMPLEXITY_H
 #define ASSAY_STUDIES_PROFILE_COMPLEXITY_H
@@ -9,7 +9,7 @@ typedef struct assay__complexity {
     const char *symbols; /* "B batch-size, p order, d input-dim" */
 } assay__complexity;
 
-/* NULL for a model that is not built in: a class does not state its own. */
+/* Returns NULL for a model that is not built in, because a class does not state its complexity. */
 const assay__complexity *assay__complexity_of(const char *model);
 
 #endif

@@ -1,3 +1,5 @@
+/* Times a model on the processor for comparison with a device: makes the same model anew on the
+ * processor and samples its passes. */
 #include "studies/profile/device.h"
 
 #include <math.h>
@@ -36,7 +38,7 @@ assay_status assay__device_peak(const assay__profile_plan *plan, assay_error *er
     return status;
 }
 
-/* The same model, made anew. */
+/* Make the same model on the processor, with the same settings and seed. */
 static assay_status make_host(const assay__profile_plan *plan, assay_error *error,
                               assay_model **model)
 {

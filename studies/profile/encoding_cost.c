@@ -1,3 +1,4 @@
+/* Samples the functions of models/graph/encoding.h on a graph, without a model. */
 #include "studies/profile/encoding_cost.h"
 
 #include <inttypes.h>
@@ -55,7 +56,7 @@ static assay_status sample(assay__graph *graph, int64_t width, float *values, co
     encoding all[ASSAY__ENCODINGS];
     assay_subject subjects[ASSAY__ENCODINGS];
     char names[ASSAY__ENCODINGS][NAME_BYTES], size[24];
-    assay_error words = {0}; /* of the encoding; those of the sampling say less */
+    assay_error words = {0}; /* message of the encoding; that of the sampling says less */
     snprintf(size, sizeof size, "%" PRId64, nodes);
     const assay_record_fact fact = {parameter, size, ASSAY_VALID};
     for (int i = 0; i < ASSAY__ENCODINGS; i++) {

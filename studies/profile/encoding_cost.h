@@ -1,4 +1,4 @@
-/* What a graph's encodings cost once, when they are computed. */
+/* Times the computation of a graph's encodings, which happens once per graph. */
 #ifndef ASSAY_STUDIES_PROFILE_ENCODING_COST_H
 #define ASSAY_STUDIES_PROFILE_ENCODING_COST_H
 
@@ -7,13 +7,14 @@
 
 enum { ASSAY__ENCODINGS = 2 };
 
-/* "lap", "rwse"; and as the model of the subjects: "lap encoding". */
+/* The name of an encoding, "lap" or "rwse"; and its name as the model of subjects, such as "lap
+ * encoding". */
 const char *assay__encoding_name(int encoding);
 const char *assay__encoding_model(int encoding);
 
-/* Time the computation of each encoding from the edges alone, in turns, 10 runs each. Adds the
- * subjects "lap encoding" and "rwse encoding" to the record; with a parameter,
- * "lap encoding/PARAMETER=17", whose parameter is the number of nodes. */
+/* Time the computation of both encodings from the edges alone, in turn, with 10 runs each. Adds the
+ * subjects "lap encoding" and "rwse encoding" to the record. If `parameter` is not NULL, they are
+ * called "lap encoding/PARAMETER=17", and the parameter is the number of nodes. */
 ASSAY_MUST_USE assay_status assay__encodings_measure(const assay_scaling_graph *graph,
                                                      int64_t width, const char *parameter,
                                                      assay_error *error, assay_record *record);

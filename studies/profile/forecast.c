@@ -1,3 +1,4 @@
+/* Times a fit, single steps and whole forecasts of a model, and builds its runtime profile. */
 #include "studies/profile/forecast.h"
 
 #include <inttypes.h>
@@ -34,7 +35,7 @@ assay_status assay__profile_name_subject(assay_record *record, const char *model
 
 typedef struct forecast_call {
     const forecasting *self;
-    assay_tensor first; /* of the batch: one trajectory to go on with */
+    assay_tensor first; /* the first trajectory of the batch */
     uint64_t steps;
     assay_error *error;
 } forecast_call;
@@ -51,7 +52,8 @@ static assay_status run_forecast(void *context, uint64_t iterations)
     return status;
 }
 
-/* As many as the time of a call advises: the second one, since the first is slow. */
+/* The number of trials that is advised for the time of a call. The second of two calls is timed for
+ * this, because the first is slow. */
 static size_t default_trials(forecast_call *call)
 {
     double seconds = 0;
@@ -68,7 +70,7 @@ static assay_status sample_forecast(const forecasting *self, const char *what, c
                                     uint64_t steps, assay_error *error, assay_timing *timing)
 {
     const assay__profile_plan *plan = self->plan;
-    assay_error words = {0}; /* of the model; those of the sampling say less */
+    assay_error words = {0}; /* message of the model; that of the sampling says less */
     forecast_call call = {self, plan->inputs[0], steps, &words};
     call.first.shape[0] = 1;
     assay_subject subject = ASSAY_SUBJECT_INIT;

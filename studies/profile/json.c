@@ -1,5 +1,5 @@
-/* The JSON of a profile: first the keys of document D (docs/seed-map.md) in its order, then further
- * ones. */
+/* Writes the JSON of a profile: first the keys of document D (docs/seed-map.md) in its order, then
+ * further keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "studies/profile/profile.h"
 #include "studies/profile/view.h"
 
-/* This JSON counts times in milliseconds and memory in MB of 2^20 bytes. */
+/* In this JSON times are in milliseconds, and memory is in MB of 2^20 bytes. */
 static assay_reading in_ms(assay_reading seconds)
 {
     return (assay_reading){1e3 * seconds.value, seconds.validity};
@@ -47,8 +47,7 @@ static void write_subject(assay__json *json, const char *key, const assay_record
     assay__times_write_json(json, key, &times);
 }
 
-/* The first GPU of the machine, which this profile does not use: the models run on the processor.
- */
+/* Write the first GPU of the machine, whether or not the model uses it. */
 static void write_gpu(assay__json *json)
 {
     size_t count = 0;
@@ -81,7 +80,7 @@ static void write_hardware(assay__json *json, const assay_record *record)
     assay__json_end(json);
 }
 
-/* Settings are numbers, or words where the model has a choice among words. */
+/* Write the settings, which are numbers, or words for options with a choice of words. */
 static void write_settings(assay__json *json, const assay_record_model *model)
 {
     assay__json_object(json, "settings");
@@ -292,7 +291,7 @@ static void write_point(assay__json *json, const assay_record *record, int pass)
     assay__json_end(json);
 }
 
-/* The processor beside the device, of a model on one. */
+/* Write the times on the processor and on the device, for a model on a device. */
 static void write_devices(assay__json *json, const assay_record *record)
 {
     assay__json_object(json, "devices");

@@ -1,5 +1,6 @@
-/* Sizes: products of 1024 x 1024 matrices, large enough that packing does not show and small enough
- * for 20 of them in half a second; arrays of 64 MB each, more than any cache in sight. */
+/* Measures the machine's peak with products of 1024 x 1024 matrices and with arrays of 64 MB. The
+ * matrices are large enough that the time to pack them does not matter, and small enough for 20
+ * products in half a second. The arrays are larger than the caches. */
 #include "studies/profile/peak_measure.h"
 
 #include <math.h>
@@ -39,7 +40,8 @@ static assay_status measure_products(double *gflops)
     return ASSAY_OK;
 }
 
-/* a = b + s c: two arrays read and one written, 24 bytes an element as STREAM counts them. */
+/* The triad is a = b + s c. It reads two arrays and writes one, which STREAM counts as 24 bytes per
+ * element. */
 static assay_status measure_bandwidth(double *gigabytes_per_second)
 {
     double *memory = malloc(3 * sizeof(double) * TRIAD_ELEMENTS);
@@ -55,7 +57,7 @@ static assay_status measure_bandwidth(double *gigabytes_per_second)
         for (size_t i = 0; i < TRIAD_ELEMENTS; i++)
             a[i] = b[i] + 0.5 * c[i];
         best = fmin(best, seconds_since(start_ns));
-        __asm__ volatile("" : : "r"(memory) : "memory"); /* the result is used */
+        __asm__ volatile("" : : "r"(memory) : "memory"); /* keeps the loop from being removed */
     }
     free(memory);
     *gigabytes_per_second = 24.0 * TRIAD_ELEMENTS / best * 1e-9;

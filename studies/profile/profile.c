@@ -1,5 +1,5 @@
-/* The measurement behind `assay profile`, in an order that keeps its parts apart: memory of the
- * fresh model first, then its passes, then what makes new models. */
+/* The measurements of `assay profile`, in an order in which they do not disturb one another: first
+ * the memory of the fresh model, then its passes, then the axes, which make new models. */
 #include "studies/profile/profile.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ typedef struct profiling {
     const assay__profile_plan *plan;
     const assay_model_class *class_;
     assay_record *record;
-    assay_record_model model; /* added to the record when all is known of it */
+    assay_record_model model; /* added to the record when it is complete */
 } profiling;
 
 const char *const assay__loss_names[] = {"mse", "l1", "bce", "cross-entropy", NULL};
@@ -177,7 +177,7 @@ static assay_status measure_memory(profiling *self, assay_error *error)
 
 /* ---- runtime ---- */
 
-/* How far the runs are, and how long the others will take at this rate. */
+/* Announce the number of runs so far, and the time that the others will take at this rate. */
 static void show_runs(void *context, const assay_sampling_progress *now)
 {
     const assay__profile_plan *plan = context;

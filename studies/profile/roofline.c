@@ -1,17 +1,18 @@
+/* Counts the FLOPs and bytes of a pass, and computes its point in the roofline model. */
 #include "studies/profile/roofline.h"
 
 #include <math.h>
 
 #include "assay/flops.h"
 
-/* Arrays of the result's size that an operation reads and writes. */
+/* The number of arrays of the result's size that an operation reads and writes. */
 static double arrays_moved(assay_term_kind kind, bool backward)
 {
     switch (kind) {
     case ASSAY_TERM_ADD:
     case ASSAY_TERM_MULTIPLY:
     case ASSAY_TERM_GATHER_ADD:
-        return 3; /* two operands, one result; backward: the result's gradient, two operands' */
+        return 3; /* two operands, one result; backward: their gradients */
     case ASSAY_TERM_LSTM_CELL:
         return backward ? 12 : 11; /* two products of 4 gates, old state, new state, output */
     case ASSAY_TERM_DROPOUT:

@@ -1,4 +1,4 @@
-/* A profile as one screen of 80 columns. */
+/* Prints a profile as text of 80 columns. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void rule(FILE *stream, char mark)
     fputc('\n', stream);
 }
 
-/* Words after a label in columns, the following lines indented. */
+/* Print a label and a text that is broken at words; the lines after the first are indented. */
 static void paragraph(FILE *stream, const char *label, const char *text)
 {
     size_t column = LABEL;
@@ -45,13 +45,13 @@ static void paragraph(FILE *stream, const char *label, const char *text)
     fputc('\n', stream);
 }
 
-/* Five digits: "0.012345", "12.345", "12345". */
+/* Format a value with five digits: "0.012345", "12.345", "12345". */
 static const char *digits(double value, char text[CELL])
 {
     if (!isfinite(value))
         return "n/a";
     double size = fabs(value);
-    int place = size > 0 ? (int)floor(log10(size)) : 0; /* of the first digit */
+    int place = size > 0 ? (int)floor(log10(size)) : 0; /* decimal place of the first digit */
     int decimals = place >= 4 ? 0 : 4 - place;
     if (size > 0 && size < 1e-3)
         snprintf(text, CELL, "%.2e", value);
@@ -323,8 +323,8 @@ static void print_roofline(const assay_record *record, FILE *stream)
 
 /* ---- scaling ---- */
 
-/* The subjects of one axis as a record of their own, for the report "scaling". Encodings are
- * labelled with their width: "lap 16". */
+/* Copy the subjects of one axis into a new record, for the report "scaling". Encodings are labelled
+ * with their width: "lap 16". The caller frees *part, also after a failure. */
 static assay_status select_axis(const assay_record *record, const assay__axis_view *axis,
                                 assay_record **part)
 {
@@ -384,7 +384,7 @@ static void print_axis(const assay_record *record, const assay__axis_view *axis,
     if (complexity != NULL)
         fprintf(stream, "By its arithmetic: %s\n", complexity->forward);
     assay_status status = assay_growth_print_plot(growth, stream, NULL);
-    (void)status; /* where the stream is gone, whoever flushes it says so */
+    (void)status; /* an error of the stream is found when it is flushed */
     assay_growth_free(growth);
 }
 

@@ -1,3 +1,4 @@
+/* Reads the figures of a profile from its record, for the text and the JSON. */
 #include "studies/profile/view.h"
 
 #include <stdlib.h>
@@ -37,7 +38,8 @@ const assay_record_subject *assay__profile_subject(const assay_record *record, c
     return assay__record_find_subject(record, name);
 }
 
-/* As often as the gradient was timed; nothing is known of single backward passes. */
+/* The times of the backward pass. The count is that of the gradient. Single backward passes were
+ * not timed, so there is no deviation, minimum or maximum. */
 static assay__times backward_times(const assay_record *record)
 {
     const assay_record_subject *gradient = assay__profile_subject(record, "gradient");
@@ -211,7 +213,7 @@ static const assay_record_scaling *find_scaling(const assay_record *record, cons
 size_t assay__axes_view(const assay_record *record, assay__axis_view *axes, size_t room)
 {
     const char *model = record->model_count > 0 ? record->models[0].name : NULL;
-    const char *last = NULL; /* the subjects of an axis stand together */
+    const char *last = NULL; /* the subjects of an axis follow one another */
     size_t count = 0;
     for (size_t i = 0; i < record->subject_count && count < room; i++) {
         const assay_record_subject *subject = &record->subjects[i];

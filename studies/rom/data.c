@@ -1,11 +1,12 @@
-/* Made-up fields: the wake of a body, as low-order models of it describe it. Two oscillators, the
- * second slower and weaker, each settle on a cycle of radius 1 (Stuart and Landau's equation: r' =
- * s (1 - r^2) r, and the phase runs faster the larger r). Each drives a wave that travels over a
- * periodic square, and waves of its higher harmonics: harmonic m turns m times as fast and is r^m /
- * m^2 high. Six and four waves fill the 20 amplitudes that are kept by default.
+/* Loads or makes up the trajectories, and reduces them. The made-up fields are the wake of a body,
+ * as low-order models describe it. Two oscillators, of which the second is slower and weaker, each
+ * settle on a cycle of radius 1 (the equation of Stuart and Landau: r' = s (1 - r^2) r, and the
+ * phase runs faster for a larger r). Each oscillator drives a wave that travels over a periodic
+ * square, and waves of its higher harmonics. Harmonic m turns m times as fast and has the height
+ * r^m / m^2. Six and four waves fill the 20 amplitudes that are kept by default.
  *
- * On the cycles a linear model is right; what it cannot follow is the way there. In 100 steps the
- * first oscillator turns by 10 to 15 radians, so that the last value is no forecast. */
+ * A linear model can describe the motion on the cycles, but not the approach to them. In 100 steps
+ * the first oscillator turns by 10 to 15 radians, so that the last value is a bad forecast. */
 #include "studies/rom/data.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@
 enum { SIDE = 16, WAVE_NUMBERS = 5 /* 0 ... 4 along each side */, OSCILLATORS = 2, WAVES = 10 };
 
 static const double noise = 0.01;
-static const double settling = 0.01; /* s, a step */
-static const double shear = 0.2; /* the phase's pace is 1 + shear (r^2 - 1) of that on the cycle */
+static const double settling = 0.01; /* s, per step */
+static const double shear = 0.2; /* the pace is 1 + shear (r^2 - 1) times the pace on the cycle */
 
 typedef struct wave {
     int oscillator, harmonic;
@@ -28,13 +29,13 @@ typedef struct wave {
 } wave;
 
 typedef struct wake {
-    double pace[OSCILLATORS]; /* radians a step on the cycle */
+    double pace[OSCILLATORS]; /* radians per step on the cycle */
     double radius[OSCILLATORS], phase[OSCILLATORS];
     wave waves[WAVES];
 } wake;
 
-/* Each wave gets wave numbers of its own, none of them (0, 0): waves of one shape would share their
- * amplitudes. */
+/* Draw the wave numbers of each wave. No two waves get the same, because waves of one shape would
+ * share their amplitudes, and none gets (0, 0). */
 static void draw_shapes(assay__random *random, wave waves[WAVES])
 {
     enum { SHAPES = WAVE_NUMBERS * WAVE_NUMBERS - 1 };
@@ -51,7 +52,7 @@ static void draw_shapes(assay__random *random, wave waves[WAVES])
 
 static void draw_wake(assay__random *random, wake *self)
 {
-    enum { HARMONICS = 6 }; /* of the first; the second has the others */
+    enum { HARMONICS = 6 }; /* waves of the first oscillator; the second has the others */
     for (int i = 0; i < WAVES; i++) {
         int oscillator = i < HARMONICS ? 0 : 1, harmonic = i % HARMONICS + 1;
         self->waves[i] = (wave){.oscillator = oscillator,
@@ -63,7 +64,7 @@ static void draw_wake(assay__random *random, wake *self)
     self->pace[1] = self->pace[0] * (0.35 + 0.3 * assay__random_uniform(random));
 }
 
-/* Another trajectory of the same wake: begun elsewhere. */
+/* Start another trajectory of the same wake, from a random state. */
 static void set_off(assay__random *random, wake *self)
 {
     for (int k = 0; k < OSCILLATORS; k++) {
@@ -81,7 +82,7 @@ static void move_on(wake *self)
     }
 }
 
-/* One snapshot (SIDE x SIDE). */
+/* Compute the field (SIDE x SIDE) of the present state. */
 static void snapshot(const wake *self, assay__random *random, double *field)
 {
     for (int cell = 0; cell < SIDE * SIDE; cell++)
@@ -138,7 +139,7 @@ static assay_status load(const char *path, assay__rom_data *data, assay_error *e
     data->trajectories = tensor.rank == 3 ? tensor.shape[0] : 1;
     data->steps = tensor.shape[tensor.rank - 2];
     data->features = tensor.shape[tensor.rank - 1];
-    data->fields = tensor.data; /* ours now */
+    data->fields = tensor.data; /* now belongs to data */
     int64_t count = data->trajectories * data->steps * data->features;
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(data->fields[i]))
@@ -147,8 +148,8 @@ static assay_status load(const char *path, assay__rom_data *data, assay_error *e
     return ASSAY_OK;
 }
 
-/* The first four fifths of the trajectories are for training; one alone is cut in time, so that
- * five pieces remain. */
+/* Use the first four fifths of the trajectories for training. A single trajectory is first cut in
+ * time into five pieces. */
 static assay_status split(const assay__rom_settings *settings, assay__rom_data *data,
                           assay_error *error)
 {
@@ -167,8 +168,9 @@ static assay_status split(const assay__rom_settings *settings, assay__rom_data *
     return ASSAY_OK;
 }
 
-/* One scale for all amplitudes, so that the largest varies by 1: the errors of amplitudes weigh in
- * a loss what they weigh in the field, and those that hold nothing but noise weigh nothing. */
+/* Divide all amplitudes by the root mean square of the first, the largest. As all have the same
+ * scale, an error of an amplitude has the same weight in a loss as in the field, and amplitudes
+ * that contain only noise have little weight. */
 static void scale_amplitudes(assay__rom_data *data, int64_t dim)
 {
     int64_t rows = data->train * data->steps;

@@ -1,3 +1,4 @@
+/* Evaluates the forecasts of the test trajectories, and samples the time of forecasts. */
 #include "studies/rom/measure.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static assay_status no_memory(assay_error *error, assay_status status)
 
 const char assay__rom_last_value[] = "last value";
 
-/* Sums of squares over all test trajectories; an error is the root of wrong over whole. */
+/* Sums of squares over all test trajectories: of the errors, and of the true values. The relative
+ * error is the root of their quotient. */
 typedef struct squares {
     double wrong, whole;
 } squares;
@@ -39,7 +41,8 @@ static double relative(squares sums)
     return sqrt(sums.wrong / sums.whole);
 }
 
-/* As many steps as a benchmarked forecast, where the trajectories are long enough. */
+/* The number of forecast steps: that of a benchmarked forecast, or fewer if the trajectories are
+ * too short. */
 static int64_t horizon_of(const assay__rom_trial *self)
 {
     const assay__rom_settings *settings = self->settings;
@@ -56,7 +59,8 @@ static void add_squares(const double *forecast, const double *truth, int64_t cou
     }
 }
 
-/* forecast (horizon, dim) of the steps from `from` on: by the model, or the step before them. */
+/* Forecast the steps from `from` on, (horizon, dim), by the model. If `model` is NULL, repeat the
+ * step before them. */
 static assay_status make_forecast(const assay__rom_trial *self, assay__rom_model *model,
                                   int64_t trajectory, int64_t from, int64_t horizon,
                                   assay_error *error, double *forecast)
@@ -73,7 +77,8 @@ static assay_status make_forecast(const assay__rom_trial *self, assay__rom_model
     return ASSAY_OK;
 }
 
-/* `forecast` (horizon, dim) and `fields` (horizon, features) are room to work in. */
+/* Add the errors of the forecast of one trajectory. `forecast` (horizon, dim) receives the
+ * forecast; `fields` (horizon, features) is scratch. */
 static assay_status add_errors(const assay__rom_trial *self, assay__rom_model *model,
                                int64_t trajectory, int64_t horizon, assay_error *error,
                                double *forecast, double *fields, forecast_errors *errors)
@@ -113,8 +118,8 @@ static assay_status found_error(const forecast_errors *errors, const char *name,
                               : status;
 }
 
-/* The first, largest amplitude over the horizon, of rows (horizon, latent_dim); `column` (horizon)
- * is room to work in. */
+/* Add the series of the first amplitude, the largest, over the horizon, from rows (horizon,
+ * latent_dim). `column` (horizon) is scratch. */
 static assay_status found_amplitude(const assay__rom_trial *self, const char *name, const char *of,
                                     const double *rows, double *column, assay_record *found)
 {
@@ -124,7 +129,7 @@ static assay_status found_amplitude(const assay__rom_trial *self, const char *na
     return assay__found_series(found, name, of, "step", NULL, column, (size_t)horizon);
 }
 
-/* The forecast of the first test trajectory; beside the last value, the truth as well. */
+/* Add the forecast of the first test trajectory. With the trivial forecast, also add the truth. */
 static assay_status found_forecast(const assay__rom_trial *self, const assay__rom_model *model,
                                    const double *forecast, double *column, assay_record *found)
 {
@@ -139,7 +144,7 @@ static assay_status found_forecast(const assay__rom_trial *self, const assay__ro
                                  data->latent + row * data->pod.rank, column, found);
 }
 
-/* Forecast the end of every test trajectory. `model` NULL: the last value. */
+/* Forecast the end of every test trajectory by the model, or by the last value if it is NULL. */
 static assay_status evaluate(const assay__rom_trial *self, assay__rom_model *model,
                              assay_record *found, assay_error *error)
 {
@@ -199,7 +204,7 @@ static assay_status found_data(const assay__rom_trial *self, assay_record *found
     return status == ASSAY_OK ? status : no_memory(error, status);
 }
 
-/* ---- what forecasts cost ---- */
+/* ---- the cost of forecasts ---- */
 
 typedef struct forecast_work {
     assay__rom_model *model;
@@ -223,12 +228,11 @@ static void show_progress(void *context, const assay_sampling_progress *progress
                                expected > 0 ? progress->elapsed_seconds / expected : 0);
 }
 
-/* A profile shows a fixed number of trials after a few that do not count (document A of
- * docs/seed-map.md). So the number of rounds is fixed, and the budget decides how long they are. A
- * trial repeats the forecast until its share of the budget is over: times of single calls, some
- * below a microsecond, would depend on the clock and on the millisecond they fall into, and two
- * runs of the study would differ although nothing in them does. Rounds that were disturbed are left
- * out, as always. */
+/* A profile shows a fixed number of trials after a warm-up (document A of docs/seed-map.md). So the
+ * number of rounds is fixed, and the budget decides how long they are. A trial repeats the forecast
+ * until its share of the budget is used. The times of single calls, some below a microsecond, would
+ * depend on the clock and on short disturbances, and two runs of the study would differ although
+ * nothing in them does. Disturbed rounds are left out, as always. */
 static assay_sampling_options sampling_options(assay__rom_trial *self)
 {
     enum { WARMUP = 5 };
@@ -273,7 +277,7 @@ static const char *covers(const assay__rom_trial *self, int work, int model, ass
     return assay_record_text(record, text);
 }
 
-/* Say of each subject which model it runs and what it covers. */
+/* Set the model of each subject and what it covers. */
 static assay_status describe_subjects(const assay__rom_trial *self, assay_record *sampled)
 {
     for (int i = 0; i < SUBJECTS; i++) {
@@ -286,11 +290,12 @@ static assay_status describe_subjects(const assay__rom_trial *self, assay_record
     return ASSAY_OK;
 }
 
-/* Compare the subjects of one work: in a record of their own, so that nothing else is. */
+/* Compare the subjects of one work. They are copied to a record of their own, so that they are not
+ * compared with the other subjects. */
 static assay_status compare_work(const assay_record *sampled, int work, assay_record *found)
 {
     assay_compare_options by_wall_time = ASSAY_COMPARE_OPTIONS_INIT;
-    by_wall_time.metric = "wall_seconds"; /* a speed is of wall time, whatever the machine did */
+    by_wall_time.metric = "wall_seconds"; /* a speed refers to wall time */
     assay_record *pair = NULL;
     assay_status status = assay_record_new(&pair);
     for (int i = 0; i < MODELS && status == ASSAY_OK; i++)
@@ -298,7 +303,7 @@ static assay_status compare_work(const assay_record *sampled, int work, assay_re
     if (status == ASSAY_OK)
         status = assay_record_compare(pair, &by_wall_time);
     if (status == ASSAY_OK) {
-        pair->subject_count = 0; /* `found` has them already, with the rounds of all */
+        pair->subject_count = 0; /* `found` has the subjects already */
         status = assay__record_append(found, pair);
     }
     assay_record_free(pair);

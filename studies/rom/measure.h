@@ -1,20 +1,20 @@
-/* The last step of the reduced-order-model study: how well the trained models forecast, and what
- * their forecasts cost. */
+/* The last step of the reduced-order-model study: the accuracy of the trained models' forecasts,
+ * and their cost. */
 #ifndef ASSAY_STUDIES_ROM_MEASURE_H
 #define ASSAY_STUDIES_ROM_MEASURE_H
 
 #include "studies/rom/models.h"
 
-/* What is timed of each model. */
+/* The two kinds of work that are timed for each model. */
 enum { ASSAY__ROM_STEP, ASSAY__ROM_FORECAST, ASSAY__ROM_WORKS };
 
-/* Names of the subjects in the record, by work and model: "MVAR single step", … */
+/* The names of the subjects in the record, by work and model: "MVAR single step", … */
 extern const char *const assay__rom_subjects[ASSAY__ROM_WORKS][ASSAY__ROM_MODELS];
 
-/* Whose errors those of the trivial forecast are: "last value". */
+/* The name of the trivial forecast in the record: "last value". */
 extern const char assay__rom_last_value[];
 
-/* What the step needs. */
+/* The context of the step. */
 typedef struct assay__rom_trial {
     assay__study *study;
     const assay__rom_settings *settings;
@@ -22,11 +22,11 @@ typedef struct assay__rom_trial {
     assay__rom_model *models; /* (ASSAY__ROM_MODELS), trained */
 } assay__rom_trial;
 
-/* An assay__study_work whose context is a trial. `found` gets
+/* An assay__study_work whose context is a trial. It adds to `found`
  *   - the sizes of "data", the "energy" of the "reduction" and the "horizon_steps" of the test;
- *   - "relative_error_latent" and "relative_error_field" of each model and, under the name
- *     assay__rom_last_value, of the trivial forecast that repeats the last step of the window; and
- *     the series "relative_error" of the field, step by step over the horizon;
+ *   - the figures "relative_error_latent" and "relative_error_field" and the series
+ *     "relative_error" of the field over the steps of the horizon, for each model and for the
+ *     trivial forecast, which repeats the last step of the window;
  *   - the four subjects, and two comparisons: of single steps, and of whole forecasts;
  *   - "peak_rss_bytes" and "rss_bytes" of the process. */
 ASSAY_MUST_USE assay_status assay__rom_measure(void *trial, assay_record *found,

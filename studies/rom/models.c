@@ -1,5 +1,5 @@
-/* Training is timed from the first touch of the data to the last change of a parameter; a run that
- * was resumed keeps the time of the run that trained. */
+/* Trains the two models. The time of a training covers everything from the first use of the data to
+ * the last change of a parameter. A resumed run keeps the time of the run that trained. */
 #include "studies/rom/models.h"
 
 #include <math.h>
@@ -27,9 +27,9 @@ static assay_status take_window(assay__rom_model *model, assay_error *error)
                                  : assay__fail(error, ASSAY_E_MEMORY, "no memory for a window");
 }
 
-/* ---- what a trained model leaves in the folder ---- */
+/* ---- files and figures of a trained model ---- */
 
-/* What training needs, and what it fills. */
+/* The inputs of a training, and the model that it trains. */
 typedef struct training {
     assay__study *study;
     const assay__rom_settings *settings;
@@ -66,7 +66,7 @@ static assay_status describe(const training *self, assay_record *found)
     return status == ASSAY_OK ? assay_record_add_model(found, &item) : status;
 }
 
-/* Describe the trained model, and keep its weights. */
+/* Add the trained model to the record, and save its weights. */
 static assay_status keep(const training *self, assay_record *found, assay_error *error)
 {
     assay_status status = describe(self, found);
@@ -76,7 +76,8 @@ static assay_status keep(const training *self, assay_record *found, assay_error 
     return path != NULL ? assay_model_save_weights(self->model->model, path, error) : ASSAY_E_IO;
 }
 
-/* Train and keep by `work`, or load what an earlier run kept. */
+/* Make the model and train it with `work`. If an earlier run has ended the step, load its results
+ * and weights instead. */
 static assay_status obtain(training *self, size_t step, assay__study_work *work,
                            assay_record *whole, assay_error *error)
 {
@@ -122,7 +123,7 @@ static assay_status fit_mvar(void *context, assay_record *found, assay_error *er
     ASSAY_TIME_OPERATION("training", &seconds) {
         status = assay_model_fit(self->model->model, &series, 1, error);
     }
-    /* Least squares goes through no epochs. */
+    /* Least squares has no epochs, so there is no final loss. */
     if (status == ASSAY_OK)
         status = found_training(found, self->model, seconds,
                                 "the fit by least squares to all training trajectories",
@@ -134,7 +135,7 @@ assay_status assay__rom_mvar(assay__study *study, size_t step, const assay__rom_
                              const assay__rom_data *data, assay_record *whole, assay_error *error,
                              assay__rom_model *model)
 {
-    /* A ridge too small to be seen keeps amplitudes that move together solvable. */
+    /* A tiny ridge keeps the least-squares problem solvable if amplitudes are nearly dependent. */
     const assay__setting shape[] = {{"input-dim", (double)settings->latent_dim},
                                     {"order", (double)settings->lag},
                                     {"ridge", 1e-6}};
@@ -146,26 +147,26 @@ assay_status assay__rom_mvar(assay__study *study, size_t step, const assay__rom_
 
 /* ---- LSTM ---- */
 
-/* Training by stretches of trajectories: one of n steps teaches n forecasts of a single step, each
- * from all steps of the stretch before. So the states are trained beyond the window that a forecast
- * begins from, as a forecast carries them on.
+/* The LSTM is trained on stretches of trajectories. A stretch of n steps gives n forecasts of a
+ * single step, each from all steps of the stretch before it. So the states are trained beyond the
+ * window that a forecast begins from, as a forecast carries them on.
  *
- * A forecast feeds its own errors back. Training on exact inputs would never show the LSTM an input
- * that is a little wrong; noise on the inputs, but not on the targets, does (Sanchez-Gonzalez et
- * al. 2020, "Learning to simulate complex physics with graph networks", for the same reason). The
- * rate falls along half a cosine, so that the last steps settle. */
+ * A forecast feeds its own errors back. Exact inputs in training would never show the LSTM an input
+ * that is a little wrong. Therefore noise is added to the inputs, but not to the targets
+ * (Sanchez-Gonzalez et al. 2020, "Learning to simulate complex physics with graph networks", for
+ * the same reason). The learning rate falls along half a cosine, so that the last steps settle. */
 enum { WINDOWS_A_STRETCH = 3 };
 
-static const double input_noise = 0.1; /* of the largest amplitude's root mean square */
-static const double last_rate = 0.01;  /* of the first */
+static const double input_noise = 0.1; /* relative to the largest amplitude's root mean square */
+static const double last_rate = 0.01;  /* relative to the first */
 
 typedef struct stretches {
-    int64_t steps;       /* of one */
-    int64_t count, each; /* starting points: of all training trajectories, of one */
-    int64_t *order;      /* (count), shuffled every epoch */
+    int64_t steps;       /* of one stretch */
+    int64_t count, each; /* stretches in all training trajectories, in one of them */
+    int64_t *order;      /* (count), shuffled in every epoch */
     float *inputs;       /* (batch, steps, dim) */
-    float *targets;      /* (batch, steps, dim): the inputs a step later */
-    double *losses;      /* (epochs): the mean of each */
+    float *targets;      /* (batch, steps, dim): the inputs one step later */
+    double *losses;      /* (epochs): mean loss of each epoch */
 } stretches;
 
 static void release_stretches(stretches *self)

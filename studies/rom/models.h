@@ -1,4 +1,4 @@
-/* The two models of the reduced-order-model study: trained, asked for forecasts. */
+/* The two models of the reduced-order-model study: their training and their forecasts. */
 #ifndef ASSAY_STUDIES_ROM_MODELS_H
 #define ASSAY_STUDIES_ROM_MODELS_H
 
@@ -12,16 +12,16 @@ typedef struct assay__rom_model {
     const char *name; /* "MVAR" */
     assay_model *model;
     assay_element element;
-    int64_t start; /* steps a forecast begins from */
-    void *window;  /* (start, latent_dim) of the element: the forecast's input */
+    int64_t start; /* number of steps that a forecast begins from */
+    void *window;  /* (start, latent_dim), of type element: the input of a forecast */
     int64_t dim;
 } assay__rom_model;
 
 void assay__rom_model_release(assay__rom_model *model);
 
-/* Make it, and fit or train it as one step of the study; or load what an earlier run left. `whole`
- * gets the model with its settings and size, the figures "training_seconds" and "final_loss" of it
- * and, of the LSTM, the series "loss". */
+/* Make a model, and fit or train it as one step of the study. If an earlier run has ended the step,
+ * load its weights. The call adds to `whole` the model with its settings and size, its figures
+ * "training_seconds" and "final_loss" and, for the LSTM, the series "loss". */
 ASSAY_MUST_USE assay_status assay__rom_mvar(assay__study *study, size_t step,
                                             const assay__rom_settings *settings,
                                             const assay__rom_data *data, assay_record *whole,
@@ -31,13 +31,13 @@ ASSAY_MUST_USE assay_status assay__rom_lstm(assay__study *study, size_t step,
                                             const assay__rom_data *data, assay_record *whole,
                                             assay_error *error, assay__rom_model *model);
 
-/* Where a forecast begins: the `start` steps of a trajectory before step `from`. */
+/* Set the window of the next forecasts: the `start` steps of a trajectory before step `from`. */
 void assay__rom_set_window(assay__rom_model *model, const assay__rom_data *data, int64_t trajectory,
                            int64_t from);
 
-/* Compute `steps` values after the window. */
+/* Forecast `steps` steps after the window, and discard the values. */
 ASSAY_MUST_USE assay_status assay__rom_forecast(assay__rom_model *model, int64_t steps);
-/* The same, with the values: forecast (steps, latent_dim). */
+/* The same, but write the values to forecast (steps, latent_dim). */
 ASSAY_MUST_USE assay_status assay__rom_forecast_values(assay__rom_model *model, int64_t steps,
                                                        assay_error *error, double *forecast);
 

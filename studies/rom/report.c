@@ -1,3 +1,5 @@
+/* Turns the record of the study into runtime profiles and their comparison, and writes and prints
+ * them. */
 #include "studies/rom/report.h"
 
 #include <string.h>
@@ -20,7 +22,7 @@ typedef struct view {
     const assay_record *record;
     assay_runtime_profile profiles[MODELS];
     assay_runtime_comparison comparison;
-    const assay_record_comparison *verdict; /* on whole forecasts */
+    const assay_record_comparison *verdict; /* of the whole forecasts */
 } view;
 
 /* ---- the record as runtime profiles ---- */
@@ -73,7 +75,7 @@ static assay_status profile_of(view *self, int which, assay_error *error)
         status = timing_of(whole, error, &parts.full_trajectory);
     if (status == ASSAY_OK)
         status = assay_build_profile(&parts, error, profile);
-    /* The memory of the process that measured, not of one that shows results again. */
+    /* Use the memory of the process that measured, because this process may only show results. */
     profile->memory.peak_bytes = assay__record_figure(record, "peak_rss_bytes", NULL);
     profile->memory.current_bytes = assay__record_figure(record, "rss_bytes", NULL);
     return status;
@@ -107,7 +109,7 @@ static assay_status make_view(view *self, assay_error *error)
 
 /* ---- summary.json ---- */
 
-/* A figure that is a count. */
+/* The value of a figure that is a count. */
 static uint64_t count_of(const view *self, const char *name, const char *of)
 {
     return (uint64_t)assay__record_figure(self->record, name, of).value;
@@ -139,7 +141,7 @@ static void write_data(assay__json *json, const view *self)
     assay__json_end(json);
 }
 
-/* Is a model better than no model? */
+/* Whether the model forecasts better than repeating the last value does. */
 static bool beats_last_value(const view *self, int which)
 {
     const char error[] = "relative_error_field";
@@ -271,7 +273,7 @@ static void print_models(const view *self, FILE *stream)
         if (!beats_last_value(self, i))
             fprintf(stream, "warning: %s forecasts no better than the last value does\n", names[i]);
     for (int i = 0; i < MODELS; i++) {
-        /* Judged by the trials that were asked for: disturbed ones are left out of the timing. */
+        /* Check the number of trials that was asked for: the timing leaves out disturbed trials. */
         assay_timing asked = self->profiles[i].inference_single_step;
         asked.count = (size_t)self->settings->n_trials;
         const char *few = assay_trials_check(&asked);

@@ -1,4 +1,4 @@
-/* What the reduced-order-model study shows: views of its record. */
+/* The files and the report of the reduced-order-model study, which are views of its record. */
 #ifndef ASSAY_STUDIES_ROM_REPORT_H
 #define ASSAY_STUDIES_ROM_REPORT_H
 
@@ -6,7 +6,7 @@
 #include "studies/rom/study.h"
 
 /* Write MVAR/ and LSTM/runtime_profile.json, runtime_comparison.json and summary.json, and print
- * the report to the plan's output. `summary_path` is assay__study_rom()'s. */
+ * the report to the plan's output. `summary_path` is that of assay__study_rom(). */
 ASSAY_MUST_USE assay_status assay__rom_report(assay__study *study,
                                               const assay__rom_settings *settings,
                                               const assay_record *record, const char *summary_path,

@@ -1,4 +1,5 @@
-/* The pipeline. */
+/* The steps of the reduced-order-model study: fit the MVAR, train the LSTM, evaluate and benchmark
+ * both. Then the record is published and the report written. */
 #include "studies/rom/study.h"
 
 #include "assay/record_build.h"
@@ -27,7 +28,7 @@ assay__rom_settings assay__rom_defaults(bool quick)
                                  .budget_seconds = quick ? 1 : 5};
 }
 
-/* What the study was asked for, besides the seed. */
+/* Add the settings of the study, except the seed, to the record. */
 static assay_status found_settings(const assay__rom_settings *settings, assay_record *record)
 {
     const struct {
@@ -53,7 +54,7 @@ static assay_status found_settings(const assay__rom_settings *settings, assay_re
     return status;
 }
 
-/* All steps; what they find becomes `whole`. */
+/* Do all steps, and add their results to `whole`. */
 static assay_status run(assay__study *study, const assay__rom_settings *settings,
                         const assay__rom_data *data, assay_record *whole, assay_error *error)
 {
@@ -97,7 +98,7 @@ assay_status assay__study_rom(assay__study_plan plan, const assay__rom_settings 
     assay__rom_data data = {0};
     assay__study *study = NULL;
     assay_record *whole = NULL;
-    /* Data that cannot be used leave no folder behind. */
+    /* The data come first, so that data which cannot be used leave no folder behind. */
     assay_status status = assay__rom_data_prepare(settings, plan.seed, plan.quick, error, &data);
     if (status == ASSAY_OK)
         status = assay__study_open(&plan, error, &study);

@@ -1,5 +1,6 @@
-/* One iteration is a search for each of the first pairs, the same for all models, so that a round
- * compares like with like; longer routes weigh more, as they do in total_generation_time. */
+/* Compares the speed of the models. One iteration of a subject is a search for each of the first
+ * pairs. The pairs are the same for all models, so that a round compares like with like. Longer
+ * routes have more weight, as they have in total_generation_time. */
 #include "assay/compare.h"
 #include "assay/record_build.h"
 #include "assay/sampling.h"
@@ -54,19 +55,19 @@ static assay_status sample(assay__routes_run *run, subject *subjects, size_t cou
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.yardstick = true;
     options.budget_seconds = run->settings->compare_seconds;
-    /* All of it: two runs of the study are compared by these samples, and the more of the machine's
-     * speeds both have met, the more alike they are. */
+    /* Use the whole budget. Two runs of the study are compared by these samples, and more samples
+     * make it likelier that both runs have met the same speeds of the machine. */
     options.fixed_rounds = true;
     options.seed = run->plan->seed;
     options.progress = show_progress;
     options.progress_context = run->study;
     assay_status status = assay_sampling_run(list, count, &options, error, record);
     assay_compare_options by_wall_time = ASSAY_COMPARE_OPTIONS_INIT;
-    by_wall_time.metric = "wall_seconds"; /* a speed is of wall time, whatever the machine did */
+    by_wall_time.metric = "wall_seconds"; /* a speed refers to wall time */
     return status == ASSAY_OK ? assay_record_compare(*record, &by_wall_time) : status;
 }
 
-/* Say in the record what was sampled, and append it. */
+/* Describe the samples in the record, and append it to `found`. */
 static assay_status keep(assay_record *sampled, size_t pairs, assay_record *found)
 {
     char covers[96];

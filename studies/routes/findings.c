@@ -1,4 +1,5 @@
-/* Settings of the study are the record's; sizes of a model and how it learns are the model's. */
+/* Adds the data and the trainings to the record. The settings of the study become settings of the
+ * record. The sizes of a model and the settings of its training become settings of the model. */
 #include "assay/record_build.h"
 #include "base/buffer.h"
 #include "models/instance.h"
@@ -31,7 +32,7 @@ static assay_status add_source(const assay__routes_source *source, assay_record 
     return status;
 }
 
-/* "vanilla,distilled" */
+/* Add the setting "models", for example "vanilla,distilled". */
 static assay_status add_models(const assay__routes_settings *settings, assay_record *found)
 {
     assay__buffer names;
@@ -82,7 +83,8 @@ assay_status assay__routes_found_data(const assay__routes_run *run, assay_record
 
 /* ---- Training ---- */
 
-/* Sizes, and what `learning` says besides. */
+/* Add a model with its sizes, the settings in `learning` and, unless `key` is NULL, one setting
+ * that is a text. */
 static assay_status add_model(const assay__routes_run *run, size_t which,
                               const assay__setting *learning, size_t learning_count,
                               const char *key, const char *value, assay_record *found)
@@ -124,7 +126,7 @@ assay_status assay__routes_found_training(const assay__routes_run *run, size_t m
                                        {"learning_rate", training->learning_rate},
                                        {"teacher_share", training->teacher_share},
                                        {"temperature", training->temperature}};
-    bool taught = model == ASSAY__DISTILLED; /* the last two are of a model that has a teacher */
+    bool taught = model == ASSAY__DISTILLED; /* only then the last two apply */
     assay_status status = add_model(run, model, learning, taught ? 5 : 3, taught ? "teacher" : NULL,
                                     run->settings->models[ASSAY__VANILLA].name, found);
     if (status == ASSAY_OK)

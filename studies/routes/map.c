@@ -1,6 +1,6 @@
-/* What a map of the study needs, as series of the record: the ends of every road, and some
- * generated routes beside real ones with the same first and last road. A route is a list of roads,
- * by their places in the series of the network. */
+/* Adds the series that a map of the study needs: the ends of every road, and some generated routes
+ * with real routes that have the same first and last road. A route is a list of roads, given by
+ * their indices in the series of the network. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "studies/routes/run.h"
 
 enum {
-    MOST_ROADS = 10000, /* a network that is larger would be most of its record */
+    MOST_ROADS = 10000, /* a larger network would make up most of its record */
     MOST_TRIPS = 8,
     TRIP_BYTES = 64
 };
@@ -60,7 +60,7 @@ static int32_t end_of(const assay__trajectories *all, int64_t index, bool last)
     return all->roads[last ? all->first[index + 1] - 1 : all->first[index]];
 }
 
-/* The first real trajectory with the same ends, or -1. */
+/* The first real trajectory with the same first and last road, or -1. */
 static int64_t same_ends(const assay__trajectories *real, const assay__trajectories *generated,
                          int64_t index)
 {

@@ -1,3 +1,4 @@
+/* Converts a generation and its evaluation to parts of a run record, and back. */
 #include "studies/routes/performance.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 static const char forward_seconds[] = "forward_seconds", forward_passes[] = "forward_passes";
 static const char generation_seconds[] = "generation_seconds", trajectories[] = "trajectories";
 
-/* Searches that did not arrive, by name of the figure. */
+/* The figures that count the searches without a route, by the reason. */
 static const struct {
     const char *name;
     size_t offset;

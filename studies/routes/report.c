@@ -1,6 +1,5 @@
-/* What a study of routes says, all of it from the record of the study. Files named in JSON are
- * relative to the study's folder, so that the same study in another folder writes the same bytes.
- */
+/* The text and the JSON of a study of routes, from its record. Files named in JSON are relative to
+ * the study's folder, so that the same study in another folder writes the same bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,7 +170,8 @@ json_t *assay__routes_training_json(const assay__routes_run *run, size_t model)
     return object;
 }
 
-/* What the library writes as text, as a part of a larger JSON. NULL without memory. */
+/* Parse the JSON that `print` writes, to make it part of a larger JSON. NULL if there is no memory.
+ */
 static json_t *json_of(assay_file_printer print, const void *subject)
 {
     char *text = NULL;

@@ -1,5 +1,6 @@
-/* A study of routes under way, for the files that make it: study.c, the steps; findings.c, what
- * they add to the run record; compare.c, the interleaved comparison; report.c, text and JSON. */
+/* The state of a running study of routes, for the files that implement it: study.c has the steps,
+ * findings.c their results in the run record, map.c the routes for a map, compare.c the interleaved
+ * comparison, and report.c the text and the JSON. */
 #ifndef ASSAY_STUDIES_ROUTES_RUN_H
 #define ASSAY_STUDIES_ROUTES_RUN_H
 
@@ -19,39 +20,40 @@ typedef struct assay__routes_run {
     FILE *output;
     assay__routes_data data;
     assay__od_pair *pairs; /* (settings->num_gene) */
-    /* By the indices of settings->models; NULL: neither generates nor teaches. */
+    /* With the indices of settings->models. NULL if a model neither generates nor teaches. */
     assay__next_road *models[ASSAY__ROUTES_MAX_MODELS];
-    assay__weighted_model weighted[ASSAY__ROUTES_MAX_MODELS]; /* whose weights were given */
-    assay_record *found; /* by all steps so far: the study's record */
+    assay__weighted_model weighted[ASSAY__ROUTES_MAX_MODELS]; /* models from files */
+    assay_record *found; /* the study's record: results of all steps so far */
 } assay__routes_run;
 
-/* Everything that decides the results, for the frame. Caller frees; NULL without memory. */
+/* All settings that influence the results, as text for the frame. The caller frees it. NULL if
+ * there is no memory. */
 char *assay__routes_settings_text(const assay__routes_settings *settings);
 
-/* ---- What steps find ---- */
+/* ---- Results of the steps ---- */
 
-/* The settings of the study, and how large its network is and how many drives there are. */
+/* Add the settings of the study, the size of its network and the number of drives. */
 ASSAY_MUST_USE assay_status assay__routes_found_data(const assay__routes_run *run,
                                                      assay_record *found);
 
-/* A model as it was trained. */
+/* The results of training a model. */
 typedef struct assay__routes_trained {
     const assay__routes_training *training;
     const double *losses; /* (training->epochs) */
-    double test_loss;     /* cross-entropy, the same scale for all models */
+    double test_loss;     /* cross-entropy, comparable between all models */
     double seconds;
 } assay__routes_trained;
 
-/* A model as it was loaded. */
+/* Add a model that was loaded from a file; and a model that was trained. */
 ASSAY_MUST_USE assay_status assay__routes_found_loaded(const assay__routes_run *run, size_t model,
                                                        assay_record *found);
 ASSAY_MUST_USE assay_status assay__routes_found_training(const assay__routes_run *run, size_t model,
                                                          const assay__routes_trained *trained,
                                                          assay_record *found);
 
-/* For a map: the ends of all roads, and some routes that the model generated beside real ones with
- * the same ends. Nothing for a network of more than 10 000 roads. The trajectories in
- * `generated_file` are those of assay__evaluate_trajectories(). */
+/* Add the series for a map: the ends of all roads; and some generated routes of the model, with
+ * real routes that have the same first and last road. Nothing is added for a network of more than
+ * 10 000 roads. `generated_file` is that of assay__evaluate_trajectories(). */
 ASSAY_MUST_USE assay_status assay__routes_found_network(const assay__road_network *network,
                                                         assay_record *found);
 ASSAY_MUST_USE assay_status assay__routes_found_trips(const assay__routes_run *run,
@@ -60,15 +62,14 @@ ASSAY_MUST_USE assay_status assay__routes_found_trips(const assay__routes_run *r
                                                       const char *generated_file,
                                                       assay_record *found, assay_error *error);
 
-/* Time all models that generate on the same pairs, taking turns: samples and verdicts, added to
- * `found`.
- * ASSAY_E_STATE when the user stopped it. */
+/* Time all generating models in turn on the same pairs, and add samples and verdicts to `found`.
+ * ASSAY_E_STATE if the user stops it. */
 ASSAY_MUST_USE assay_status assay__routes_compare(assay__routes_run *run, assay_error *error,
                                                   assay_record *found);
 
-/* ---- Views of what was found ---- */
+/* ---- Views of the record ---- */
 
-/* Text, in the order of the study. */
+/* Print text, in the order of the study. */
 void assay__routes_print_data(const assay__routes_run *run);
 void assay__routes_print_training(const assay__routes_run *run);
 ASSAY_MUST_USE assay_status assay__routes_print_model(const assay__routes_run *run, size_t model,
@@ -76,12 +77,13 @@ ASSAY_MUST_USE assay_status assay__routes_print_model(const assay__routes_run *r
 ASSAY_MUST_USE assay_status assay__routes_print_comparison(const assay__routes_run *run,
                                                            assay_error *error);
 
-/* performance.json, by the generation as the record has it. */
+/* Write performance.json from the record. */
 ASSAY_MUST_USE assay_status assay__routes_save_performance(const assay__routes_run *run,
                                                            size_t model, const char *path,
                                                            assay_error *error);
 
-/* The files of the same names. NULL when out of memory. */
+/* The content of training.json, generation.json, results.json and summary.json. NULL if there is no
+ * memory. */
 json_t *assay__routes_training_json(const assay__routes_run *run, size_t model);
 json_t *assay__routes_generation_json(const assay__routes_run *run, size_t model);
 json_t *assay__routes_results_json(const assay__routes_run *run, size_t model);

@@ -1,4 +1,4 @@
-/* What a study of routes is asked for. */
+/* The settings of a study of routes: their defaults, and their text for the frame. */
 #include "base/buffer.h"
 #include "studies/routes/run.h"
 

@@ -1,3 +1,4 @@
+/* Numbers the steps of a study of routes, and gives them names and weights. */
 #include "studies/routes/steps.h"
 
 size_t assay__routes_step(const assay__routes_settings *settings, size_t kind, size_t model)

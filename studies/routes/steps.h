@@ -1,5 +1,5 @@
-/* The steps of a study of routes: data, then three kinds of steps with one for each model, then the
- * comparison. Which of them a study has is a matter of its models. */
+/* The steps of a study of routes: first the data, then three kinds of steps with one step for each
+ * model, last the comparison. The models decide which of these steps a study really has. */
 #ifndef ASSAY_STUDIES_ROUTES_STEPS_H
 #define ASSAY_STUDIES_ROUTES_STEPS_H
 
@@ -18,16 +18,18 @@ typedef struct assay__routes_steps {
     char names[ASSAY__MAX_MODEL_STEPS][ASSAY__STEP_BYTES];
 } assay__routes_steps;
 
-/* The step of this kind for a model, and the last one. */
+/* The index of the step of this kind for a model; and the index of the comparison, the last
+ * step. */
 size_t assay__routes_step(const assay__routes_settings *settings, size_t kind, size_t model);
 size_t assay__routes_compare_step(const assay__routes_settings *settings);
 
-/* Does the study train the model? A teacher also for the sake of its pupil. */
+/* Whether the study trains the model. It also trains a teacher that only its student needs. */
 bool assay__routes_trains(const assay__routes_settings *settings, size_t model);
-/* How many models generate. */
+/* The number of models that generate trajectories. */
 size_t assay__routes_generating(const assay__routes_settings *settings);
 
-/* A step that this study does not have weighs nothing. `list` must stay where it is. */
+/* Fill the list of steps. A step that this study does not have gets weight 0. Do not move `list`
+ * after this call: its steps point to its names. */
 void assay__routes_list_steps(const assay__routes_settings *settings, assay__routes_steps *list);
 
 #endif

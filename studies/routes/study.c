@@ -1,6 +1,7 @@
-/* Every step keeps what it found as a record; that of one that ended earlier is read back. All of
- * them together are the study's record, of which the report and the other files are views. Data and
- * pairs are functions of the settings and the seed and are made again each time. */
+/* The steps of the study. Every step keeps its results as a record; the record of a step that an
+ * earlier run has ended is read back. All of them together are the study's record, of which the
+ * report and the other files are views. Data and pairs depend only on the settings and the seed, so
+ * each run makes them again. */
 #include "studies/routes/study.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static assay_status do_step(assay__routes_run *run, size_t step, size_t model, s
     return status == ASSAY_OK ? assay__study_end(run->study, error) : status;
 }
 
-/* Do a step, or read back what it found earlier, and add that to the record of the study. */
+/* Do a step, or read its results back, and add them to the record of the study. */
 static assay_status take_step(assay__routes_run *run, size_t step, size_t model, step_work *work,
                               assay_error *error)
 {
@@ -88,7 +89,7 @@ static assay_status save_city(assay__routes_run *run, assay_error *error)
     return status;
 }
 
-/* Models that come with their weights. */
+/* Load the models whose weights are given. */
 static assay_status load_models(assay__routes_run *run, assay_error *error)
 {
     assay_status status = ASSAY_OK;
@@ -224,7 +225,7 @@ static assay_status generate_now(assay__routes_run *run, size_t model, assay_rec
                               : assay__fail(error, status, "no memory for what searches took");
 }
 
-/* Where nothing was generated, there is nothing to find. */
+/* Evaluate the trajectories of a model. If it generated none, there are no results. */
 static assay_status evaluate_now(assay__routes_run *run, size_t model, assay_record *found,
                                  assay_error *error)
 {
@@ -244,7 +245,7 @@ static assay_status evaluate_now(assay__routes_run *run, size_t model, assay_rec
                               : status;
 }
 
-/* The files of a model that show what it generated. */
+/* Write the files of a model about its generation. */
 static assay_status write_generation(assay__routes_run *run, size_t model, assay_error *error)
 {
     const char *path = file_of(run, model, "performance.json", error);
@@ -280,7 +281,7 @@ static assay_status compare_now(assay__routes_run *run, size_t model, assay_reco
     return assay__routes_compare(run, error, found);
 }
 
-/* comparison.json: what this step found, as a benchmark of its own. */
+/* Write comparison.json: the results of this step, as the record of a benchmark. */
 static assay_status write_comparison(assay__routes_run *run, assay_error *error)
 {
     const char *path = assay__study_file(run->study, "comparison.json", error);
@@ -369,7 +370,7 @@ static void release(assay__routes_run *run)
     assay__study_free(run->study);
 }
 
-/* A file made elsewhere: no folder, no steps. */
+/* Evaluate a file of trajectories that was made elsewhere. This has no folder and no steps. */
 static assay_status evaluate_file(const assay__study_plan *plan,
                                   const assay__routes_settings *settings, const char *summary_path,
                                   assay_error *error)
@@ -417,7 +418,7 @@ assay_status assay__routes_study(const assay__study_plan *plan,
     run->plan = &full;
     run->settings = settings;
     run->output = plan->output;
-    status = load_data(run, error); /* first: bad input leaves no folder behind */
+    status = load_data(run, error); /* first, so that bad input leaves no folder */
     if (status == ASSAY_OK)
         status = load_models(run, error);
     if (status == ASSAY_OK)

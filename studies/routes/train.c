@@ -1,6 +1,6 @@
-/* Adam on batches of whole trajectories. Weights go to files by way of an instance of the class
- * next_road of the same shape, whose parameters stand in the same order: the file format and its
- * checks are the class's. */
+/* Trains with Adam on batches of whole trajectories. To save and load weights, they are copied to
+ * or from an instance of the class next_road of the same shape, whose parameters have the same
+ * order. So the class provides the file format and its checks. */
 #include "studies/routes/train.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static assay_status step(assay__next_road *model, assay__next_road *teacher,
     return status == ASSAY_OK ? assay__next_road_update(model, training->learning_rate) : status;
 }
 
-/* One epoch; batches without a choice are passed over. */
+/* Train one epoch. Batches without a choice are skipped. */
 static assay_status train_epoch(const assay__routes_data *data, assay__next_road *model,
                                 assay__next_road *teacher, const assay__routes_training *training,
                                 const int64_t *order, int64_t epoch, assay__road_batch *batch,

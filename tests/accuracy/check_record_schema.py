@@ -3,8 +3,8 @@
 
     check_record_schema.py RECORD.json…
 
-Stricter than the schema is to readers: a key that the schema does not describe is an error here, so
-that nothing is ever written undocumented. Exits 0, 1 (a record does not conform) or 77 (Debian's
+This check is stricter than the schema: a key that the schema does not describe is an error here, so that
+nothing is ever written undocumented. The exit status is 0, 1 (a record does not conform) or 77 (Debian's
 python3-jsonschema is missing)."""
 import copy
 import json

@@ -1,12 +1,12 @@
-"""assay run against known costs and beside /usr/bin/time.
+"""assay run compared with known costs and with /usr/bin/time.
 
 Tolerances, and where they come from:
-- Processor time the program read itself: it exits within 10 ms of reading it, plus 2 %.
-- Wall time: a sleeping program is late to wake, never early; ours contains the program's own.
+- Processor time that the program read itself: the program exits within 10 ms after reading it; 2 % are added.
+- Wall time: a sleeping program may wake late, but never early; our time contains the program's own time.
 - Resident memory: the kernel counts pages in batches of 32 for each processor and kind of page
   (Linux 6.2 and later), and a C program has a base of its own: 2 MiB in all.
-- Against time(1): a second run of the same program, so only what does not depend on luck is compared:
-  memory within 2 MiB, processor time not at all.
+- time(1): it measures a second run of the same program, so only figures that do not depend on chance are
+  compared: memory within 2 MiB, processor time not at all.
 A busy machine makes wall times longer, never shorter, so no upper bound on them is asserted.
 """
 import json

@@ -1,5 +1,5 @@
-/* Blocks of many sizes whose bytes are counted beside the interposer, in a program that runs itself
- * again under it. */
+/* Allocates blocks of many sizes and counts their bytes independently of the interposer, in a
+ * program that starts itself again under it. */
 #ifndef TESTS_HEAP_BLOCKS_H
 #define TESTS_HEAP_BLOCKS_H
 

@@ -1,4 +1,4 @@
-"""NumPy's least squares, eigenvalues and forecasts, and the built-in MVAR held against them.
+"""NumPy's least squares, eigenvalues and forecasts; the built-in MVAR is compared with them.
 
     numpy_mvar.py ASSAY FOLDER        one line per case
 

@@ -1,5 +1,5 @@
-"""What NumPy and SciPy say of the samples and lines in FOLDER, one number a line; for test_models_road_evaluate.c.
-The haversine formula and dynamic time warping are written out here once more."""
+"""Computes the measures of the samples and lines in FOLDER with NumPy and SciPy, and prints one number on each line, for
+test_models_road_evaluate.c. The haversine formula and dynamic time warping are implemented here a second time."""
 import sys
 
 import numpy

@@ -1,4 +1,4 @@
-"""The safetensors format in plain Python and NumPy, written apart from the C code it is held against.
+"""The safetensors format in plain Python and NumPy, written independently of the C code that it is compared with.
 
     save("w.safetensors", {"fc.weight": array}, metadata={"key": "text"})
     arrays = load("w.safetensors")            # name -> numpy array, float32 from bfloat16

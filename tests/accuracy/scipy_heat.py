@@ -1,5 +1,5 @@
-# The heat problem of test_models_heat.c once more, by other means: dense matrices in NumPy, gradients by
-# complex steps (exact to rounding, nothing of an adjoint), the optimum by SciPy's L-BFGS-B.
+# Solves the heat problem of test_models_heat.c by other means: dense matrices in NumPy, gradients by complex
+# steps (exact up to rounding, without an adjoint), the optimum by SciPy's L-BFGS-B.
 # Reads the problem from the file named, prints the value at the start, its gradient, the optimum's value and
 # the optimum.
 import sys

@@ -1,10 +1,10 @@
 #!/bin/bash
-# assay bench and hyperfine, without a shell, agree on a sleep and on a computation: their 95 % intervals
-# of the mean meet. The two run one after the other and the machine may change between them, so each
-# command has five tries; a definition that differed (the shell's start counted, the fork, a wrong unit)
-# would fail all of them.
+# assay bench and hyperfine, without a shell, agree on a sleep and on a computation: their 95 % intervals of the
+# mean overlap. The two run one after the other and the machine may change between them, so each command has five
+# tries. A different definition (the start of the shell or the fork is counted, or the unit is wrong) would fail all
+# of them.
 #     ASSAY_BUILD=build bash tests/accuracy/test_bench_hyperfine.sh [long]
-# "long" takes a computation of 0.2 s or more, made so long for this machine, and more runs: a minute or two.
+# "long" uses a computation that takes at least 0.2 s on this machine, and more runs. It takes a minute or two.
 set -u
 command -v hyperfine >/dev/null || { echo "hyperfine is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }

@@ -1,6 +1,6 @@
-/* The short form of bench/coverage.c: the same cases, fewer replications, bounds wide enough that a
- * coverage at the bar falls outside once in a thousand runs. The seed is fixed: a change here
- * means that the method changed. */
+/* The short form of bench/coverage.c: the same cases with fewer replications. The bounds are so
+ * wide that a coverage at the bar falls outside once in a thousand runs. The seed is fixed, so
+ * another result means that the method changed. */
 #include "bench/coverage.h"
 
 #include <setjmp.h>

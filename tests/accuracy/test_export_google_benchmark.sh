@@ -1,6 +1,6 @@
 #!/bin/bash
 # Debian's compare.py of Google Benchmark reads what `assay report --format google-benchmark` writes:
-# every repetition is there, the U test runs, a true difference and none are told apart.
+# every repetition is there, the U test runs, and it distinguishes a true difference from none.
 set -u
 compare=/usr/share/benchmark/compare.py
 [ -e $compare ] || { echo "skipped: no $compare (Debian: libbenchmark-tools)"; exit 77; }

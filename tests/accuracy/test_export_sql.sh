@@ -1,5 +1,5 @@
 #!/bin/bash
-# SQLite takes what `assay report --format sql` writes, twice over, and has every figure exactly.
+# SQLite accepts the output of `assay report --format sql`, also a second time, and contains every figure exactly.
 set -u
 /usr/bin/python3 -c 'import sqlite3' 2>/dev/null || { echo "skipped: no python3 with sqlite3"; exit 77; }
 assay=$ASSAY_BUILD/assay

@@ -1,6 +1,5 @@
-/* The growth fit against series whose growth is known; bench/growth.c is the long form. The bars
- * are those of the full form less three standard errors, so that only a real loss turns this red.
- */
+/* The growth fit on series whose growth is known; bench/growth.c is the long form. The bars are
+ * those of the full form minus three standard errors, so that only a real loss fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Heap figures against the truth: known patterns of allocation, counted beside the interposer. */
+/* Heap figures compared with the truth: known patterns of allocation, counted independently of the
+ * interposer. */
 #include "tests/accuracy/heap_blocks.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-/* Heap files: of this process, of forked, killed and replaced ones, and of a whole directory. */
+/* Heap files of this process, of forked, killed and replaced processes, and of a whole directory.
+ */
 #include "assay/instrument.h"
 #include "instrument/heap_read.h"
 #include "tests/accuracy/heap_blocks.h"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The interposer under real programs: they print what they print without it, and their figures are
-# right. Also: linked instead of preloaded, C++, another allocator behind it, a program with its own.
+# The interposer with real programs: they print the same as without it, and their figures are right. Also
+# tested: linking instead of preloading, C++, another allocator behind it, and a program with its own allocator.
 set -u
 library=$ASSAY_BUILD/lib/libassay_heap.so
 [ -e "$library" ] || { echo "skipped: libassay_heap.so was not built"; exit 77; }

@@ -1,4 +1,4 @@
-/* The heap of a monitor's spans against known allocations. */
+/* The heap figures of a monitor's spans, compared with known allocations. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>

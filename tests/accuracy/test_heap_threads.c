@@ -1,5 +1,5 @@
-/* Heap figures of many threads: those that end, free for others, are busy, or too many for their
- * slots. */
+/* Heap figures of many threads: threads that end, that free memory of others, that are busy, or
+ * that are too many for the slots. */
 #include "tests/accuracy/heap_blocks.h"
 
 #include <pthread.h>

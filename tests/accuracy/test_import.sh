@@ -1,7 +1,7 @@
 #!/bin/bash
 # Files written by hyperfine and Google Benchmark themselves are recognised, and every time in them
-# arrives as a sample, in its order and unit. A tool that is not here is passed over; without any, the
-# test is skipped.
+# arrives as a sample, in its order and unit. A tool that is not installed is left out; without any tool
+# the test is skipped.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,4 +1,4 @@
-/* After set-up, a step of a model allocates nothing: counted by the heap interposer for every
+/* After set-up, a step of a model allocates nothing. The heap interposer counts this for every
  * built-in model that makes its own data, in inference, forecasting, training and fitting. */
 #include <setjmp.h>
 #include <stdarg.h>

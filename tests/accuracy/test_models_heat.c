@@ -1,4 +1,4 @@
-/* Recovering a conductivity from noisy snapshots: value, gradient and optimum against an
+/* Recovering a conductivity from noisy snapshots: value, gradient and optimum are compared with an
  * independent solver with complex-step gradients in NumPy and SciPy's L-BFGS-B (scipy_heat.py). */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The MVAR against NumPy: fits by both methods, forecasts and gradients; and what it refuses to fit.
+# The MVAR compared with NumPy: fits by both methods, forecasts and gradients; and data that it refuses to fit.
 set -eu
 python=${ASSAY_PYTHON:-/usr/bin/python3}
 if ! "$python" -c 'import numpy' 2>/dev/null; then

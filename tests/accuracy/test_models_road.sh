@@ -1,5 +1,5 @@
 #!/bin/bash
-# next_road against PyTorch, by the command; what torch_road.py says.
+# next_road compared with PyTorch through the command; see torch_road.py.
 set -eu
 python=${ASSAY_PYTHON:-/usr/bin/python3}
 if ! "$python" -c 'import numpy, torch' 2>/dev/null; then

@@ -1,5 +1,5 @@
-/* A search for a route allocates nothing, whatever its outcome, counted by the heap interposer; nor
- * does a step of training on batches filled anew. */
+/* A search for a route allocates nothing, whatever its outcome, as the heap interposer counts it.
+ * Neither does a step of training on batches that are filled anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Measures of likeness against SciPy on random samples and lines, and on trajectories whose
- * measures are known. */
+/* Measures of similarity, compared with SciPy on random samples and lines, and checked on
+ * trajectories whose measures are known. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* The memory breakdown of models against two witnesses that know nothing of it: the heap, counted
- * by the interposer, and the resident memory, counted by the kernel. */
+/* The memory breakdown of models, compared with two independent counts: the heap, counted by the
+ * interposer, and the resident memory, counted by the kernel. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The examples of docs/record.md are records: the first is whole, each further one adds keys to it.
-# All conform to the schema and are read by the command.
+# The examples of docs/record.md are records: the first is complete, and each further one adds keys to it.
+# All conform to the schema, and the command can read them.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Records as this build writes them conform to docs/record.schema.json, and the check is not blind:
-# a record with a wrong type, an undocumented key or a missing key does not.
+# The records that this build writes conform to docs/record.schema.json. The check itself is tested too: a
+# record with a wrong type, an undocumented key or a missing key does not conform.
 set -eu
 check() { /usr/bin/python3 "$ASSAY_SOURCE/tests/accuracy/check_record_schema.py" "$@"; }
 folder=$(mktemp -d)

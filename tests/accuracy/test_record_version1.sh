@@ -1,7 +1,7 @@
 #!/bin/bash
-# Records of version 1, written by the last assay that wrote them, are read without a loss: written
-# again as version 2, every figure is the same, numbers of the machine are numbers, and they can be
-# shown and compared as before.
+# Records of version 1, written by the last assay that wrote them, are read without loss. When they are
+# written again as version 2, every figure is the same, numbers of the machine are numbers, and the records
+# can be shown and compared as before.
 set -u
 assay=$ASSAY_BUILD/assay
 work=$(mktemp -d)

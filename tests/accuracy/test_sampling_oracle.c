@@ -1,10 +1,10 @@
-/* How many samples sampling takes, against an oracle that knows the noise.
+/* How many samples does sampling take, compared with an oracle that knows the noise?
  *
- * Subjects with injected durations on an injected clock. The oracle takes
- * (1.96 sigma / precision)^2 samples: sigma is the relative noise of one subject, or of the ratio
- * of two. The bar is 1.2 times that on average. The oracle of a single mean takes 200 at least, as
- * sampling does: it knows the noise, but not whether one run in 50 is slow. An argument multiplies
- * the number of runs. */
+ * The subjects have injected durations on an injected clock. The oracle takes (1.96 sigma /
+ * precision)^2 samples, where sigma is the relative noise of one subject, or of the ratio of two.
+ * The bar is 1.2 times that on average. The oracle of a single mean takes at least 200, as sampling
+ * does: it knows the noise, but not whether one run in 50 is slow. An argument multiplies the
+ * number of runs. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Verdicts against a known truth, in short; in full: bench/verdicts.c. The counts are those of
- * fixed seeds, so a failure is a change of the method, not bad luck. */
+/* Verdicts compared with a known truth; bench/verdicts.c is the long form. The counts are those of
+ * fixed seeds, so a failure is a change of the method and not bad luck. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

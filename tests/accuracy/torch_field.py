@@ -1,4 +1,4 @@
-"""MLP, SIREN and KAN in PyTorch, and the built-in ones held against them through the command.
+"""MLP, SIREN and KAN in PyTorch; the built-in ones are compared with them through the command.
 
     torch_field.py ASSAY FOLDER        compares outputs, losses and gradients; one line per case
 

@@ -1,4 +1,4 @@
-"""The graph transformer in PyTorch, and the built-in one held against it.
+"""The graph transformer in PyTorch; the built-in one is compared with it.
 
     torch_graph.py ASSAY FOLDER        compares outputs and gradients; one line per case
 

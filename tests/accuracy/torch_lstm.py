@@ -1,4 +1,4 @@
-"""The LSTM forecaster in PyTorch, and the built-in one held against it.
+"""The LSTM forecaster in PyTorch; the built-in one is compared with it.
 
     torch_lstm.py ASSAY FOLDER        compares outputs, forecasts, gradients and training; one line per case
 

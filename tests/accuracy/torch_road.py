@@ -1,9 +1,9 @@
-"""next_road against the same model in PyTorch: probabilities, loss and gradients, by way of `assay model`.
+"""next_road compared with the same model in PyTorch: probabilities, loss and gradients, through `assay model`.
 
     torch_road.py ASSAY FOLDER
 
 Differences are relative to the largest magnitude of the tensor: outputs 1e-5, gradients 1e-4. A gradient that
-is rounding error on both sides (score.0.bias where one candidate is alone, say) is held against the largest
+is only rounding error on both sides (such as score.0.bias with a single candidate) is compared with the largest
 gradient of all.
 """
 import json

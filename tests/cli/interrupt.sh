@@ -1,8 +1,8 @@
-# For tests of studies: what is interrupted and goes on must end as if it had not been.
+# For tests of studies: a study that is interrupted and resumed must end with the same results as one that is not.
 
-# interrupt_when LOG CONDITION COMMAND...: run a study, interrupt it once CONDITION holds, a command line that is asked for
-# a minute at most, and leave its exit status in $interrupted: 130, or 0 where the machine was too fast and the study is
-# complete. Anything else fails the test; needs fail(). LOG gets what the study prints.
+# interrupt_when LOG CONDITION COMMAND...: run a study and interrupt it once CONDITION holds. CONDITION is a command line
+# that is tried again for at most a minute. $interrupted receives the exit status: 130, or 0 if the machine was too fast and
+# the study is complete. Any other status fails the test, by fail(), which the caller defines. LOG receives the output.
 interrupt_when() {
     local log=$1 condition=$2 runner
     shift 2

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Completion: every command and option of the help is offered, and the functions of bash and zsh make of it what a
-# shell expects. bash runs the function as it does at the Tab key, with COMP_WORDS and COMP_CWORD set; zsh runs it with
-# the calls of its completion system replaced by ones that print.
+# Completion: every command and option of the help is offered, and the functions for bash and zsh turn them into what
+# the shell expects. bash runs the function as it does at the Tab key, with COMP_WORDS and COMP_CWORD set; zsh runs it
+# with the calls of its completion system replaced by calls that print.
 set -u
 export LC_ALL=C
 assay=$ASSAY_BUILD/assay

@@ -1,5 +1,5 @@
 #!/bin/bash
-# --save of every command that measures: the history has the record that the command wrote, and series of its figures.
+# --save of every command that measures: the history contains the record that the command wrote, and series of its figures.
 set -u
 [ -e /usr/include/sqlite3.h ] || { echo "libsqlite3-dev is missing"; exit 77; }
 [ "${ASSAY_SANITIZE:-}" != thread ] || { echo "the models take minutes under the thread sanitizer"; exit 77; }

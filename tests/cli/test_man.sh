@@ -1,8 +1,7 @@
 #!/bin/bash
-# Parser, help and man page agree: every command of `assay help` has a page and every page a command;
-# every option of `assay COMMAND --help`, which is printed from the parser's own table, stands in the
-# page with the same letter and argument, and the other way round. Help keeps to 80 columns, and the
-# pages are well-formed.
+# Parser, help and man pages agree. Every command of `assay help` has a page, and every page has a command. Every
+# option of `assay COMMAND --help`, which is printed from the parser's own table, is in the page with the same
+# letter and argument, and vice versa. Help keeps to 80 columns, and the pages are well-formed.
 set -u
 assay=$ASSAY_BUILD/assay
 pages=$ASSAY_SOURCE/docs/man

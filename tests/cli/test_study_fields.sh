@@ -1,8 +1,8 @@
 #!/bin/bash
-# The study "fields": same seed, same files but for times; another seed, other files; resumed after a part of it,
-# the same results; interrupted, it says so and goes on. record.json has it all, and the other files follow from it.
-# Times are: fields_timing.*, "timing" of results.json; of a record the subjects, comparisons, the series "epoch_time" and
-# the figures in seconds.
+# The study "fields". The same seed gives the same files, except for times; another seed gives other files. A study that is
+# resumed gives the same results. A study that is interrupted says so and can be resumed. record.json contains everything,
+# and the other files are made from it. Times are: fields_timing.*, "timing" of results.json, and in a record the subjects,
+# the comparisons, the series "epoch_time" and the figures in seconds.
 set -u
 . "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 assay=$ASSAY_BUILD/assay

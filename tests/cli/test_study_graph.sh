@@ -1,7 +1,7 @@
 #!/bin/bash
-# A graph study is a function of its seed but for times: model, operations, memory by use, sizes and files are the same in two
-# runs, and in one that is interrupted and goes on. Left out: timestamp, runtime, roofline, resident memory, and of
-# scaling and encoding costs everything but sizes and storage.
+# A graph study is a function of its seed, except for times: model, operations, memory by use, sizes and files are the same in
+# two runs, and in a run that is interrupted and resumed. Not compared: timestamp, runtime, roofline, resident memory, and in
+# scaling and encoding costs everything except sizes and storage.
 set -eu
 . "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 folder=$(mktemp -d)

@@ -1,7 +1,8 @@
 #!/bin/bash
-# The study "pde": same seed, same files but for times and memory; the number of workers changes no result; a
-# finished study shows its tables again; a composed configuration reads back; values are recovered; interruption.
-# Times are: performance_metrics.csv, "timing" of results.json, and in the record samples, figures in seconds, spans.
+# The study "pde". The same seed gives the same files, except for times and memory; the number of workers changes no
+# result. A finished study shows its tables again. A composed configuration can be read back. Known values are recovered.
+# An interrupted study can be resumed. Times are: performance_metrics.csv, "timing" of results.json, and in the record the
+# samples, the figures in seconds and the spans.
 set -u
 . "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 assay=$ASSAY_BUILD/assay

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The study "rom": its record holds everything, the other files are views of it, two runs can be compared, a finished
-# study writes the same files again, and one that was interrupted goes on.
+# The study "rom": its record contains everything, the other files are views of it, two runs can be compared, a finished
+# study writes the same files again, and an interrupted one can be resumed.
 set -u
 . "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 assay=$ASSAY_BUILD/assay

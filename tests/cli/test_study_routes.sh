@@ -1,8 +1,8 @@
 #!/bin/bash
-# A study of routes is a function of its seed: two runs leave the same bytes, and so does one that is
-# interrupted and goes on. What is time is left out: keys of JSON that say so (…time…, …seconds, throughput),
-# the samples of the comparison and its verdicts, and in records the machine as it was. The record of the study holds
-# what was found, reads back the same in a study that was finished, and two of them can be compared.
+# A study of routes is a function of its seed: two runs give the same bytes, and so does a run that is interrupted and
+# resumed. Times are not compared: JSON keys that name a time (…time…, …seconds, throughput), the samples of the
+# comparison and its verdicts, and in records the state of the machine. The record of the study contains the results, is
+# the same when a finished study is run again, and two of them can be compared.
 set -eu
 . "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 folder=$(mktemp -d)

@@ -1,12 +1,13 @@
-/* libcuda.so.1 as tests need it: a device whose clock is told by the test, streams that run work of
- * a given length in order, and every error on demand.
+/* A fake libcuda.so.1 for tests: a device whose clock the test sets, streams that run work of a
+ * given length in order, and every error on demand.
  *
- * A stream is any pointer. fake_work(stream, seconds) appends work to it; an event recorded behind
- * it completes when the device's clock, fake_advance(seconds), has passed the end of that work.
+ * A stream is any pointer. fake_work(stream, seconds) appends work to it. An event that is recorded
+ * after the work completes when the device's clock, which fake_advance(seconds) advances, has
+ * passed the end of that work.
  *
- * Built with FAKE_OLD it is a driver from before cuStreamGetCtx (CUDA 9.2); with FAKE_PARTIAL one
- * from before memory pools and before UUIDs of instances, whose devices can be told by their bus.
- */
+ * Built with FAKE_OLD it is a driver from before cuStreamGetCtx (CUDA 9.2). Built with FAKE_PARTIAL
+ * it is a driver from before memory pools and UUIDs of instances, whose devices can be identified
+ * by their bus. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ typedef struct event {
 } event;
 
 static struct {
-    _Atomic double now; /* the clock moves while a meter's thread asks */
+    _Atomic double now; /* the clock moves while a meter's thread reads it */
     struct {
         const void *handle;
         double free_at;
@@ -167,7 +168,7 @@ int cuCtxGetDevice(int *number)
     return device.current == NULL ? INVALID_CONTEXT : OK;
 }
 
-/* The bytes of a board's UUID are its number in hexadecimal, those of an instance "a" and the
+/* The bytes of a board's UUID are its number in hexadecimal. Those of an instance are "a" and the
  * number. */
 static int find_uuid(unsigned char *bytes, int number)
 {
@@ -212,7 +213,8 @@ int cuStreamIsCapturing(void *stream, int *how)
     return is_destroyed(stream) ? INVALID_HANDLE : OK;
 }
 
-/* It takes from the board in pieces of 32 MiB, and gives none back. */
+/* Allocates from the pool. The pool takes memory from the board in pieces of 32 MiB, and gives none
+ * back. */
 EXPORT void fake_allocate(long long bytes)
 {
     const unsigned long long piece = 32ULL << 20;

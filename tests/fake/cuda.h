@@ -1,10 +1,10 @@
-/* What tests tell the driver of tests/fake/cuda.c. */
+/* The calls by which tests control the fake driver of tests/fake/cuda.c. */
 #ifndef ASSAY_TESTS_FAKE_CUDA_H
 #define ASSAY_TESTS_FAKE_CUDA_H
 
 #include <stddef.h>
 
-/* What a call returns instead of success; `capturing` is the state of every stream. */
+/* The results that calls return instead of success. `capturing` is the state of every stream. */
 typedef struct fake_faults {
     int context_now, context_push, stream_context, event_new, event_record, event_query,
         event_elapsed;
@@ -14,19 +14,19 @@ typedef struct fake_faults {
 enum { FAKE_INSTANCE = 100 };
 
 fake_faults *fake_cuda_faults(void);
-/* Which boards of tests/fake/nvml.c CUDA's devices 0, 1, ... are: the number of a board, or
- * FAKE_INSTANCE + that number for an instance (MIG) of it. Without it there is no device that could
- * be asked. */
+/* Sets the boards of tests/fake/nvml.c that CUDA's devices 0, 1, ... are: the number of a board, or
+ * FAKE_INSTANCE + that number for an instance (MIG) of it. Before this call no device can be
+ * queried. */
 void fake_see_boards(const int *boards, int count);
 void *fake_context(int device); /* a context on that device */
 void fake_put_stream(const void *stream,
-                     void *context);                /* streams are in the first one otherwise */
-void fake_destroy_stream(const void *stream);       /* what was queued still runs */
-void fake_destroy_contexts(void);                   /* as a lost device or a reset does */
+                     void *context);                /* streams are in the first context otherwise */
+void fake_destroy_stream(const void *stream);       /* queued work still runs */
+void fake_destroy_contexts(void);                   /* as with a lost device or a reset */
 void fake_work(const void *stream, double seconds); /* queue work on a stream */
 void fake_advance(double seconds);                  /* let the device run */
-void fake_set_context(void *context);               /* of the calling thread */
-void fake_allocate(long long bytes);                /* from the pool; negative: given back */
+void fake_set_context(void *context);               /* for the calling thread */
+void fake_allocate(long long bytes);                /* from the pool; a negative number frees */
 size_t fake_live_events(void);                      /* created and not destroyed */
 
 #endif

@@ -1,5 +1,6 @@
-/* libcupti.so.13 as tests need it: records as CUPTI 13.0 lays them out, delivered when the test
- * says so, and every refusal on demand. $FAKE_CUPTI is one of old        the version of CUDA 10
+/* A fake libcupti.so.13 for tests: records with the layout of CUPTI 13.0, delivered when the test
+ * says so, and every refusal on demand. $FAKE_CUPTI is one of
+ *   old        the version of CUDA 10
  *   taken      another client has subscribed
  *   forbidden  only administrators may
  *   unkernel   kernels cannot be recorded
@@ -181,7 +182,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
     return OK;
 }
 
-/* ---- what the test does ---- */
+/* ---- what the test calls ---- */
 
 static void put(uint8_t *record, size_t at, const void *value, size_t bytes)
 {
@@ -198,7 +199,7 @@ static void put64(uint8_t *record, size_t at, uint64_t value)
     put(record, at, &value, sizeof value);
 }
 
-/* Room for a record, or NULL: then it is dropped. */
+/* Room for a record, or NULL if the record is dropped. */
 static uint8_t *room_for(size_t bytes)
 {
     int last = fake.buffer_count - 1;

@@ -1,4 +1,4 @@
-/* What tests tell the library of tests/fake/cupti.c. */
+/* The calls by which tests control the fake library of tests/fake/cupti.c. */
 #ifndef ASSAY_TESTS_FAKE_CUPTI_H
 #define ASSAY_TESTS_FAKE_CUPTI_H
 
@@ -10,9 +10,10 @@ void fake_copy_in(uint64_t bytes, uint64_t ns); /* from pinned host memory */
 void fake_allocate_device(uint64_t bytes);
 void fake_release_device(uint64_t bytes);
 void fake_synchronize(void);
-void fake_deliver(void); /* as the flush period does */
+void fake_deliver(void); /* as at the end of the flush period */
 
-/* How many kinds are enabled, and buffers with us: 0 and 0 when a client has left. */
+/* The number of enabled kinds, and the number of buffers that the library holds. Both are 0 when a
+ * client has left. */
 int fake_enabled_kinds(void);
 int fake_held_buffers(void);
 

@@ -1,17 +1,17 @@
-/* libnvidia-ml.so.1 as tests need it: two boards whose figures are fixed, and every error on
+/* A fake libnvidia-ml.so.1 for tests: two boards whose figures are fixed, and every error on
  * demand.
  *
- *     FAKE_NVML="init=9,count=2,energy=4"     what a call returns instead of success: by the names
- * below
+ *     FAKE_NVML="init=9,count=2,energy=4"
  *
- * Tests put its folder into LD_LIBRARY_PATH. A value for `lost` makes every call for that board say
- * so. `reasons` are those of throttling; with `reasons_from` and `reasons_until` only between so
- * many milliseconds after loading. `watts` is what board 0 draws, `watts1` what board 1 does, if it
- * is another value. `mig` divides the boards: each has one instance, with a handle of its own,
- * which gives no figures.
+ * gives the results that calls return instead of success, by the names below. Tests put the folder
+ * of this library into LD_LIBRARY_PATH. A value for `lost` makes every call for that board say that
+ * it is lost. `reasons` are the reasons of throttling; with `reasons_from` and `reasons_until` they
+ * hold only between that many milliseconds after loading. `watts` is the power of board 0, `watts1`
+ * that of board 1 if it is another value. `mig` divides the boards: each has one instance, with a
+ * handle of its own, which gives no figures.
  *
- * Built with FAKE_OLD it is a library from before nvmlInit_v2; with FAKE_PARTIAL one that lacks
- * what came later: counters of energy, reasons of throttling, the list of processes. */
+ * Built with FAKE_OLD it is a library from before nvmlInit_v2. Built with FAKE_PARTIAL it lacks
+ * later additions: counters of energy, reasons of throttling, the list of processes. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static int told(const char *key, int otherwise)
     return otherwise;
 }
 
-/* Handles above INSTANCES are those of instances. */
+/* Handles above INSTANCES belong to instances. */
 static int board_of(const void *device)
 {
     return (int)((intptr_t)device - 1) % INSTANCES;
@@ -67,7 +67,7 @@ static void note_the_time(void)
     clock_gettime(CLOCK_MONOTONIC, &loaded);
 }
 
-/* In a forked child it is loaded anew. */
+/* Notes the time of loading. A forked child counts as newly loaded. */
 __attribute__((constructor)) static void note_when_loaded(void)
 {
     note_the_time();
@@ -81,7 +81,7 @@ static long milliseconds_since_loaded(void)
     return (now.tv_sec - loaded.tv_sec) * 1000 + (now.tv_nsec - loaded.tv_nsec) / 1000000;
 }
 
-/* The board `lost` answers as if it were there until `lost_after` milliseconds after loading. */
+/* The board `lost` answers normally until `lost_after` milliseconds after loading. */
 static bool is_lost(const void *device)
 {
     return board_of(device) == told("lost", -1) &&
@@ -188,8 +188,8 @@ int nvmlDeviceGetMemoryInfo(void *device, memory *out)
 }
 
 #ifndef FAKE_PARTIAL
-/* This process stands behind `others` others in the list. It has as many times 256 MiB on a board
- * as the board's number says, counted from 1. */
+/* This process comes after `others` other processes in the list. It uses 256 MiB on board 0, twice
+ * as much on board 1, and so on. */
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process *list);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process *list)
 {
@@ -257,7 +257,7 @@ EXPORT int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long 
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules)
 {
     *millijoules = 1234567;
-    if (watts_of(device) > 0) { /* it moves every 100 ms, as the real one does */
+    if (watts_of(device) > 0) { /* it changes every 100 ms, as the real one does */
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         unsigned long long tenths =

@@ -1,9 +1,10 @@
-/* Memory requests that can be refused, and a count of what is held.
+/* Memory requests that can be refused, and a count of the memory in use.
  *
- * Two ways in, one source. Without a sanitizer the program defines malloc and its family itself, so
- * that requests made by libassay.so, jansson and libc (strdup, fopen, open_memstream ...) all come
- * here. Sanitizers own malloc; there FAULT_WRAP catches only the calls of the statically linked
- * libassay, by the linker's --wrap, and the sanitizer looks for leaks and stray accesses. */
+ * There are two ways in, with one source. Without a sanitizer the program defines malloc and its
+ * family itself, so that requests made by libassay.so, jansson and libc (strdup, fopen,
+ * open_memstream ...) all come here. With a sanitizer, which defines malloc itself, FAULT_WRAP
+ * catches only the calls of the statically linked libassay, by the linker's --wrap, and the
+ * sanitizer looks for leaks and invalid accesses. */
 #include "tests/fault/fault.h"
 
 #include <errno.h>

@@ -1,10 +1,9 @@
-/* Every allocation fails in turn: what a scenario provides, and how it is judged.
+/* Every allocation fails in turn: the interface of a scenario, and how a run is judged.
  *
  * A scenario is run over and over, each time in a fresh process, with the first, the second, the
- * third
- * ... request for memory refused, until a run gets by without meeting the refusal. Each run must
- * end with a status, and leave behind no memory, no mapping, no open file and no half-written file.
- */
+ * third ... request for memory refused, until a run ends without reaching the refused request. Each
+ * run must end with a status, and leave no memory, no mapping, no open file and no half-written
+ * file behind. */
 #ifndef ASSAY_TESTS_FAULT_H
 #define ASSAY_TESTS_FAULT_H
 

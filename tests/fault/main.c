@@ -1,10 +1,11 @@
-/* Runs the scenarios, or those whose name begins so: fault [NAME]
+/* Runs the scenarios, or those whose name begins with NAME: fault [NAME]
  *
  * Each run is a child process of its own, in an empty folder of its own, so that a crash is one
- * failed run and nothing carries over. A run is cold (the very first use in its process, so that
- * one-time set-up is refused too) or warm (after one undisturbed run, so that whatever is kept for
- * good is already there and everything must balance exactly), and refuses one request or all from
- * the n-th on. A cold run may keep what the undisturbed cold run keeps, no more. */
+ * failed run and nothing carries over. A run is cold or warm. A cold run is the very first use in
+ * its process, so that one-time set-up is refused too. A warm run comes after one undisturbed run,
+ * so that everything that is kept for good is already there and all memory must balance exactly. A
+ * run refuses one request, or all from the n-th on. A cold run may keep as much as the undisturbed
+ * cold run keeps, and no more. */
 #include "tests/fault/fault.h"
 
 #include <dirent.h>

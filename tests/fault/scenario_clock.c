@@ -1,4 +1,4 @@
-/* A clock made by the caller, and the machine's own, which must always be there. */
+/* A clock made by the caller, and the machine's own clock, which must always be available. */
 #include "tests/fault/fault.h"
 
 #include "assay/clock.h"

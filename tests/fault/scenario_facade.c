@@ -1,6 +1,6 @@
 /* The ready-made calls: timers, phases, inference, an epoch monitor, summaries and exports. Calls
- * that may not disturb the measured program keep their failure as a status, which is asked for at
- * the end. */
+ * that may not disturb the measured program keep their failure as a status, which the scenario
+ * reads at the end. */
 #include "tests/fault/fault.h"
 
 #include <stddef.h>

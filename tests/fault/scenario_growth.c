@@ -1,5 +1,5 @@
-/* A table read, its growth fitted and shown, and a scaling run: complete, or a status and nothing
- * left behind. */
+/* A table is read, its growth is fitted and shown, and a scaling run is made. Each either succeeds,
+ * or fails with a status and leaves nothing behind. */
 #include "tests/fault/fault.h"
 
 #include <stdio.h>

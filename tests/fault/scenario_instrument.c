@@ -1,5 +1,5 @@
-/* Instruments read the world through small buffers of their own; what they cannot read is missing.
- */
+/* Instruments read the machine through small buffers of their own; figures that they cannot read
+ * are missing. */
 #include "tests/fault/fault.h"
 
 #include <stddef.h>

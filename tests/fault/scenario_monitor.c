@@ -1,6 +1,5 @@
-/* A monitor's whole life: spans on two threads, names made at run time, metrics, counters, a trace,
- * and the record of it all. A monitor that has run out of memory goes on, and says what it dropped.
- */
+/* The whole life of a monitor: spans on two threads, names made at run time, metrics, counters, a
+ * trace, and its record. A monitor without memory goes on, and reports what it dropped. */
 #include "tests/fault/fault.h"
 
 #include <pthread.h>

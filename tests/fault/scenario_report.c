@@ -1,5 +1,5 @@
-/* Every way to show a record. A report that could not be made says so; a file is there in full or
- * not at all. */
+/* All report formats. A report that cannot be made returns a failure; a file is complete or does
+ * not exist. */
 #include "tests/fault/fault.h"
 
 #include <stddef.h>

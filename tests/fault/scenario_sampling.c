@@ -1,4 +1,4 @@
-/* Two subjects that keep their own time, on a clock of their own, sampled and compared. */
+/* Two subjects with made-up times on a clock of their own are sampled and compared. */
 #include "tests/fault/fault.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Every statistic that needs memory, on one series. */
+/* All statistics that need memory, on one series. */
 #include "tests/fault/fault.h"
 
 #include <stddef.h>

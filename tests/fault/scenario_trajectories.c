@@ -1,5 +1,5 @@
-/* Trajectories are generated in a small made-up city with weights from a file, what searches took
- * is written, and they are evaluated with that file beside them. */
+/* Trajectories are generated in a small made-up city with weights from a file, the costs of the
+ * searches are written to a file, and the trajectories are evaluated together with that file. */
 #include <string.h>
 
 #include "assay/model.h"

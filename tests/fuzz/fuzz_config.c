@@ -1,4 +1,4 @@
-/* YAML of a study's configuration: any bytes give settings or an error, never a crash. */
+/* The YAML configuration of a study: any bytes give settings or an error, never a crash. */
 #include <stddef.h>
 #include <stdint.h>
 

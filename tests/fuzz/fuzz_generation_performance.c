@@ -1,5 +1,5 @@
-/* The file of what generating trajectories cost: any bytes give figures or an error, never a crash.
- */
+/* The file with the costs of generating trajectories: any bytes give figures or an error, never a
+ * crash. */
 #include <stddef.h>
 #include <stdint.h>
 

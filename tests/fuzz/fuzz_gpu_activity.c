@@ -1,4 +1,4 @@
-/* The GPU activity of a process, as arbitrary bytes; what a short input lacks is zero. */
+/* The GPU activity of a process, as arbitrary bytes. A short input is filled up with zeros. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* The four tables of a graph folder, of any content, one after another between NUL bytes: refused
- * with a message, or edges between nodes that exist. */
+/* The four tables of a graph folder with any content, one after another between NUL bytes. They are
+ * refused with a message, or give edges between nodes that exist. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* A table of sizes and times of any content: refused with a message, or numbers above zero. */
+/* A table of sizes and times with any content. It is refused with a message, or gives numbers above
+ * zero. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

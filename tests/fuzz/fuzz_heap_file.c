@@ -1,4 +1,4 @@
-/* A heap file of any content: refused, or summed without reading past it. */
+/* A heap file with any content. It is refused, or summed without reading past its end. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

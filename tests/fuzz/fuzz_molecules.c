@@ -1,5 +1,5 @@
-/* A table of molecules of any content: refused with a message, or edges between atoms of the same
- * molecule. */
+/* A table of molecules with any content. It is refused with a message, or gives edges between atoms
+ * of the same molecule. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

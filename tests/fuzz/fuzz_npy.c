@@ -1,4 +1,5 @@
-/* An array file of any content: refused with a message, or values that can all be read. */
+/* An array file with any content. It is refused with a message, or gives values that can all be
+ * read. */
 #include <stdint.h>
 #include <stdlib.h>
 

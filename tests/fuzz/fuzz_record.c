@@ -1,5 +1,5 @@
-/* The record reader survives any bytes, and what it accepts can be written and read again, to the
- * same text. */
+/* The record reader survives any bytes. A record that it accepts can be written and read again, and
+ * gives the same text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A .geo and a .rel file of any content (the first zero byte stands between them): refused with a
- * message, or a network whose tables hold together. */
+/* A .geo and a .rel file with any content (the first zero byte separates them). They are refused
+ * with a message, or give a network with consistent tables. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

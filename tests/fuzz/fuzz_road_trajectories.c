@@ -1,5 +1,5 @@
-/* A trajectory file of any content on a network of three roads: refused with a message, or roads
- * that exist and times that do not fall. */
+/* A trajectory file with any content on a network of three roads. It is refused with a message, or
+ * gives roads that exist and times that do not decrease. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

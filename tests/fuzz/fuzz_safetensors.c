@@ -1,5 +1,5 @@
-/* A file of weights of any content: refused with a message, or tensors that lie within it, one
- * after another, and can be read whole. */
+/* A file of weights with any content. It is refused with a message, or gives tensors that lie
+ * within it, one after another, and can be read as a whole. */
 #include <stdint.h>
 #include <stdlib.h>
 

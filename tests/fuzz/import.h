@@ -1,5 +1,5 @@
-/* What the fuzz targets of the importers share: an import survives any JSON, says in one line what
- * it refuses, and what it accepts is a record that can be written and read again. */
+/* Shared by the fuzz targets of the importers: an import survives any JSON, and says in one line
+ * what it refuses. A file that it accepts gives a record that can be written and read again. */
 #ifndef ASSAY_TESTS_FUZZ_IMPORT_H
 #define ASSAY_TESTS_FUZZ_IMPORT_H
 

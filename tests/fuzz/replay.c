@@ -1,5 +1,5 @@
-/* Feeds saved inputs to a fuzz target, so that what fuzzing once found stays found in every test
- * run, with any compiler. Arguments are files or folders of files. */
+/* Feeds saved inputs to a fuzz target, so that every test run checks again the errors that fuzzing
+ * once found, with any compiler. Arguments are files or folders of files. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

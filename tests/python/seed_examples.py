@@ -1,7 +1,7 @@
-"""The examples of the documents that assay was made from, run as they stand, with stand-ins for the user's own functions.
+"""Runs the examples of the seed documents unchanged, with stand-ins for the user's own functions.
 
-The folder of `python3 -m assay compat-path` has their import paths. What an example prints is compared with what the
-document shows, numbers aside.
+The folder of `python3 -m assay compat-path` has their import paths. The output of an example is compared with the output
+that the document shows, except for the numbers.
 """
 import contextlib
 import io

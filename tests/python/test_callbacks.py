@@ -1,4 +1,4 @@
-"""Callbacks for training loops of others, tried by stand-ins with the signatures of the real packages, which are not here:
+"""Callbacks for the training loops of other packages, tested by stand-ins with the signatures of the real packages, which are not installed:
 lightning.pytorch.callbacks.Callback (2.5), transformers.TrainerCallback (4.57), keras.callbacks.Callback (3.11)."""
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""What a real GPU does that the made-up driver of tests/fake cannot show. Without PyTorch or a GPU it skips."""
+"""Behaviour of a real GPU that the fake driver of tests/fake cannot show. Without PyTorch or a GPU the tests are skipped."""
 import contextlib
 import io
 import json

@@ -1,4 +1,4 @@
-"""Spans on streams of a GPU: the driver is tests/fake/cuda.c, PyTorch's part of it is made up."""
+"""Spans on streams of a GPU. The driver is tests/fake/cuda.c, and PyTorch's part is a stand-in."""
 import asyncio
 import contextlib
 import ctypes

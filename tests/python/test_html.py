@@ -1,6 +1,9 @@
-"""What a notebook shows: well-formed tables with every name escaped, nothing loaded, and figures that agree with the record."""
+"""The HTML for notebooks: tables are well-formed, every name is escaped, nothing is loaded from elsewhere, and the figures agree with the record."""
 import html.parser
+import json
+import os
 import re
+import tempfile
 import time
 import unittest
 
@@ -151,6 +154,42 @@ class Shown(unittest.TestCase):
         times = analyzer.benchmark_inference(lambda z, n: z, [1.0], n_steps=10, n_trials=5)
         profile = analyzer.build_profile(EVIL, 0.5, times, 84, 4, 10, lag=5)
         self.assertEqual(self.page(profile).row("total seconds")[1], "500.0 ms")
+
+    def loaded(self, **parts):
+        """A record of a run with these parts, by the way of a file."""
+        whole = {"schema": "assay-record", "version": 2, "kind": "run", "created": "2026-11-17T12:00:00Z", **parts}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "record.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(whole, file)
+            return assay.load(path)
+
+    def test_a_script(self):
+        def code(line, own, waiting=0.0, **more):
+            return {"name": EVIL, "file": "/somewhere/pack/__init__.py", "line": line, "self_seconds": own, "total_seconds": 2 * own,
+                    "waiting_seconds": waiting, "native_seconds": own / 4, "samples": 10, **more}
+        record = self.loaded(python={
+            "processes": 1, "rate_hz": 100, "samples": 20, "busy_seconds": 4.0, "native_seconds": 1.0, "waiting_seconds": 2.0, "other_seconds": 0,
+            "sampler_seconds": 0.01, "interval_bytes": 16384, "allocated_bytes": 4096, "peak_bytes": 2048,
+            "functions": [code(1, 3.0)], "lines": [code(3, 3.0, source=f"x = {EVIL}"), code(4, 1.0), code(5, 0.0, 2.0)],
+            "allocations": [{"name": "f", "file": "train.py", "line": 7, "bytes": 1024, "blocks": 2, "peak_bytes": 512, "live_bytes": 0, "samples": 1}]})
+        page = self.page(record)
+        self.assertEqual(page.row("pack/__init__.py:3"), ["pack/__init__.py:3", "75.0 %", "3.000 s", "25 %", f"x = {EVIL}"])
+        self.assertEqual(page.row("pack/__init__.py:4")[1:3], ["25.0 %", "1.000 s"])
+        self.assertEqual(page.row("pack/__init__.py:5")[1], "2.000 s")           # it only waited
+        self.assertEqual(page.row(f"{EVIL} (pack/__init__.py:1)")[4], "6.000 s")
+        self.assertEqual(page.row("train.py:7")[1:4], ["25.0 %", "1.000 KiB", "512 B"])
+
+    def test_work_of_a_gpu(self):
+        kernel = {"name": EVIL, "count": 3, "total_seconds": 0.3, "mean_seconds": 0.1, "min_seconds": 0.1, "max_seconds": 0.1, "std_seconds": 0.0, "share": 0.75}
+        page = self.page(self.loaded(gpu={
+            "processes": 1, "span_seconds": 1.0, "busy_seconds": 0.5, "kernel_seconds": 0.4, "idle_seconds": 0.6, "longest_gap_seconds": 0.2,
+            "allocations": 1, "releases": 1, "allocated_bytes": 10, "peak_bytes": 10, "live_bytes": 0, "kernels": [kernel],
+            "copies": [{"direction": "host to device", "memory": "pinned", "count": 2, "bytes": 2048, "seconds": 0.1, "bytes_per_second": 20480}],
+            "idle": [{"cause": "launch", "count": 4, "seconds": 0.6, "share": 0.6}]}))
+        self.assertEqual(page.row(EVIL)[1:], ["75.0 %", "3", "300.0 ms", "100.0 ms"])
+        self.assertEqual(page.row("host to device pinned")[1:], ["2", "2.000 KiB", "100.0 ms"])
+        self.assertEqual(page.row("launch")[1:], ["60.0 %", "600.0 ms", "4"])
 
     def test_bars_stay_in_their_cells(self):
         for share in (-1, 0, 0.5, 7, float("nan")):

@@ -1,4 +1,4 @@
-"""Tasks of asyncio, forks and other processes: nothing is lost, and nothing stands in the wrong place."""
+"""Tasks of asyncio, forks and other processes: no span is lost, and none is at the wrong place of the call tree."""
 import asyncio
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""What the package says unasked: through logging, to nobody unless the program listens; and progress lines that step aside for tqdm."""
+"""The messages of the package: they go through logging and are shown only if the program asks for them; and progress lines do not disturb tqdm."""
 import io
 import os
 import subprocess

@@ -47,10 +47,12 @@ SAMPLER = """
 
     measure = pytest_plugin._core.bench
     noise = random.Random(os.getpid())
+    # As if this process were slow from its start to its end, for a reason of its own.
+    factor = float(os.environ.get("SLOW_SECOND" if "ASSAY_PYTEST_AGAIN" in os.environ else "SLOW_FIRST", "1"))
 
     def bench(functions, names, **options):
         record = measure(functions, names, runs=3).to_dict()
-        samples = [1e-3 * (1 + 0.002 * noise.gauss(0, 1)) for _ in range(60)]
+        samples = [factor * 1e-3 * (1 + 0.002 * noise.gauss(0, 1)) for _ in range(60)]
         record["subjects"][0].update(samples_seconds=samples, mean_seconds=1e-3, median_seconds=1e-3, low_seconds=0.99e-3, high_seconds=1.01e-3,
                                      min_seconds=min(samples), max_seconds=max(samples), std_seconds=2e-6,
                                      measures=[{"metric": "yardstick_seconds", "samples": [2e-5 * (1 + 0.002 * noise.gauss(0, 1)) for _ in samples]}])
@@ -70,9 +72,9 @@ class Plugin(unittest.TestCase):
     def write(self, text, name="test_it.py"):
         (self.folder / name).write_text(textwrap.dedent(text))
 
-    def pytest(self, *options):
+    def pytest(self, *options, **variables):
         return subprocess.run([sys.executable, "-m", "pytest", "-p", "assay.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", ".", *options],
-                              cwd=self.folder, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"})
+                              cwd=self.folder, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80", **variables})
 
     def assert_narrow(self, text):
         """No line beyond 80 columns. Lines of pytest itself may be: it does not cut them in all versions."""
@@ -249,6 +251,31 @@ class Gate(Plugin):
         self.assertRegex(out, r"test_sorted\[10\] .* faster")
         self.assert_narrow(failure)
         self.assert_narrow(out[out.index("= assay benchmarks ="):out.index("= short test summary")])
+
+    def test_a_second_process_must_confirm(self):
+        done = self.pytest(*BUDGET, "--assay-compare", "before.json", "--assay-gate", "-x", "test_it.py", SLOW_FIRST="2")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len(re.findall("  inconclusive$", done.stdout, re.M)), 3)
+        self.assertRegex(" ".join(done.stdout.split()), r"test_sum: a second process does not confirm that it is slower: (1\.0|0\.9)")
+        self.assertIn("gate: passed; 3 of 3 inconclusive", done.stdout)
+        done = self.pytest(*BUDGET, "--assay-compare", "before.json", "--assay-gate", "test_it.py::test_sum", SLOW_FIRST="2", SLOW_SECOND="2")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("a second process, which measured it again, found it slower too", done.stdout)
+        done = self.pytest(*BUDGET, "--assay-compare", "before.json", "--assay-gate", "--assay-single", SLOW_FIRST="2")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertNotIn("second process", done.stdout)
+
+    def test_a_second_process_that_fails_changes_nothing(self):
+        self.write(textwrap.dedent(SAMPLER) + "if 'ASSAY_PYTEST_AGAIN' in os.environ:\n    raise RuntimeError('not twice')\n", "conftest.py")
+        done = self.pytest(*BUDGET, "--assay-compare", "before.json", "--assay-gate", SLOW_FIRST="2")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(" ".join(done.stdout.split()), "could not be measured again in a second process: it left no record; its last words: .*not twice")
+
+    def test_options_of_the_second_process(self):
+        from assay._confirm import _kept
+        for given, named, kept in ((["--rootdir", ".", "."], ["."], ["--rootdir", "."]), (["-v", "."], ["."], ["-v"]),
+                                   (["-p", "x", "a.py", "-x", "--maxfail", "2", "--assay-save=b", "--assay-margin", "5%"], ["a.py"], ["-p", "x"])):
+            self.assertEqual(_kept(given, named), kept)
 
     def test_the_junit_file_has_the_failure(self):
         self.scale(self.saved, {"test_sum": 0.2, "test_sorted[100]": 0.2, "test_sorted": 1})

@@ -1,4 +1,4 @@
-"""python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must not notice."""
+"""python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must behave as without it."""
 import json
 import os
 import signal
@@ -256,6 +256,7 @@ class Time(Folder):
         import assay
         record = assay.load(os.path.join(self.path, "record.json"))
         self.assertIn("while time.thread", str(record))
+        self.assertIn("three.py:", record._repr_html_())
         self.assertEqual(record.to_dict()["python"]["lines"], self.record()["python"]["lines"])
         for line in str(record).splitlines():
             if "three.py" in line and not line.startswith("command"):

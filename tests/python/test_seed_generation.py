@@ -1,4 +1,4 @@
-"""Seed E, generated trajectories: its examples, on a made-up city whose models were trained for a moment."""
+"""Seed document E, generated trajectories: its examples, on a made-up city whose models were trained briefly."""
 import contextlib
 import io
 import json

@@ -1,4 +1,4 @@
-"""The GPU's figures in the seeds' modules, with a GPU that is made up: what is asked for, and where it is shown."""
+"""The GPU's figures in the modules of the seed documents, with a fake GPU: which figures are read, and where they are shown."""
 import contextlib
 import io
 import math

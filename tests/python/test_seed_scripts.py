@@ -1,4 +1,4 @@
-"""The scripts of the seeds, run from the folder of `python3 -m assay compat-path` as the documents run them, made short."""
+"""The scripts of the seed documents, run from the folder of `python3 -m assay compat-path` as the documents run them, but shortened."""
 import json
 import os
 import subprocess

@@ -1,5 +1,5 @@
-/* A locale that writes 1,5 for one and a half: the installed one, or one made for the test from
- * Debian's package locales. */
+/* Provides a locale with a decimal comma: an installed one, or one made for the test from Debian's
+ * package locales. */
 #ifndef ASSAY_TESTS_COMMA_LOCALE_H
 #define ASSAY_TESTS_COMMA_LOCALE_H
 

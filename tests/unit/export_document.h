@@ -1,4 +1,4 @@
-/* Documents of other tools' formats, to be looked into. Include after cmocka.h. */
+/* Exports records in other tools' formats and reads the documents. Include after cmocka.h. */
 #ifndef ASSAY_TESTS_EXPORT_DOCUMENT_H
 #define ASSAY_TESTS_EXPORT_DOCUMENT_H
 

@@ -1,5 +1,6 @@
-/* Benchmark results with everything an exporter can meet: a plain subject, namesakes, names that
- * need quoting, a single sample, samples that are no times, a command that always failed. */
+/* Benchmark results with every case that an exporter can meet: a plain subject, subjects with the
+ * same name, names that need quoting, a single sample, samples that are no valid times, and a
+ * command that always failed. */
 #ifndef ASSAY_TESTS_EXPORT_SAMPLE_H
 #define ASSAY_TESTS_EXPORT_SAMPLE_H
 

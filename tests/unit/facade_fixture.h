@@ -1,5 +1,5 @@
-/* Time moved by hand or spent for good, and what is left of a text when its figures do not count.
- */
+/* A clock that the test sets, functions that take a given time, and a text with its digits
+ * replaced, for comparing texts without their figures. */
 #ifndef TESTS_FACADE_FIXTURE_H
 #define TESTS_FACADE_FIXTURE_H
 

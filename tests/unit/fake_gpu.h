@@ -1,5 +1,5 @@
-/* Scenarios on the management library of ours (tests/fake/nvml.c). Each has a process of its own,
- * since the library is opened once. */
+/* Scenarios on the fake NVML library (tests/fake/nvml.c). Each has a process of its own, because
+ * the library is opened only once in a process. */
 #ifndef ASSAY_TESTS_UNIT_FAKE_GPU_H
 #define ASSAY_TESTS_UNIT_FAKE_GPU_H
 

@@ -1,6 +1,6 @@
-/* What the tests of models/field share: made-up numbers, the largest difference relative to the
- * largest value, a central difference along random directions, and a class put through its paces.
- * Included after cmocka.h. */
+/* Shared by the tests of models/field: made-up numbers, the largest difference relative to the
+ * largest value, central differences along random directions, and a check of all functions of a
+ * class. Include after cmocka.h. */
 #ifndef TESTS_UNIT_FIELD_CHECK_H
 #define TESTS_UNIT_FIELD_CHECK_H
 

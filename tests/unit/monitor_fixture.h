@@ -1,4 +1,4 @@
-/* A monitor whose time is moved by hand, and shorthand to look into its record. */
+/* A monitor whose clock the test sets, and short functions to read its record. */
 #ifndef TESTS_MONITOR_FIXTURE_H
 #define TESTS_MONITOR_FIXTURE_H
 

@@ -1,5 +1,5 @@
-/* A plugin that brings assay along, for test_unload: it is built once with the shared library and
- * once with the static one. */
+/* A plugin that contains assay, for test_unload. It is built once with the shared library and once
+ * with the static one. */
 #include <assay/assay.h>
 
 void plugin_measure(void);

@@ -1,5 +1,5 @@
-/* Two records are the same, member by member. Written out, not driven by the tables of the codec:
- * what those forget must show here. */
+/* Asserts that two records are the same, member by member. The members are written out here and not
+ * taken from the tables of the codec, so that a member that the tables forget is found. */
 #ifndef ASSAY_TESTS_RECORD_SAME_H
 #define ASSAY_TESTS_RECORD_SAME_H
 

@@ -1,4 +1,4 @@
-/* Resident memory that is known beforehand, and how near a reading has to come. */
+/* Allocates a known amount of resident memory, and checks how near a reading comes to it. */
 #ifndef TESTS_RESIDENT_CHECK_H
 #define TESTS_RESIDENT_CHECK_H
 

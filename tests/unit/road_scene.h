@@ -1,4 +1,4 @@
-/* A small city, drives through it and a next-road model to learn them. */
+/* A small city, drives through it, and a next-road model that learns them. */
 #ifndef TESTS_ROAD_SCENE_H
 #define TESTS_ROAD_SCENE_H
 

@@ -1,4 +1,4 @@
-/* A world with its own time, which the subjects that are sampled in it move. */
+/* A simulated world with its own clock, which the sampled subjects advance. */
 #ifndef TESTS_SAMPLING_WORLD_H
 #define TESTS_SAMPLING_WORLD_H
 

@@ -1,4 +1,4 @@
-/* Comparing numbers with published ones. */
+/* Compares computed numbers with published ones. */
 #ifndef ASSAY_TESTS_STATS_FIXTURE_H
 #define ASSAY_TESTS_STATS_FIXTURE_H
 

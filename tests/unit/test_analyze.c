@@ -1,4 +1,4 @@
-/* What figures mean: timers, convergence, warm-up, aggregates, bottleneck rules. */
+/* The analysis of figures: timers, convergence, warm-up, aggregates, bottleneck rules. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

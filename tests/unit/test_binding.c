@@ -1,4 +1,5 @@
-/* Spans of other languages: they end out of order, fail, and are found by site and start. */
+/* Spans of bindings to other languages: they end out of order, fail, and are found by call site and
+ * start. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <sys/wait.h>

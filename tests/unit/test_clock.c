@@ -1,4 +1,4 @@
-/* The clock against the system's, across threads, and moved by hand. */
+/* The clock compared with the system's clock, across threads, and set by the test. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* Verdicts: the rule at its edges, pairs, and several comparisons sharing their risk. What forbids
- * a verdict is in test_compare_obstacles.c and test_compare_drift.c, records held against each
- * other in test_compare_records.c; how often verdicts are wrong is measured in
- * tests/accuracy/test_verdicts.c. */
+/* Verdicts: the rule at its limits, pairs, and several comparisons that share their risk. Obstacles
+ * to a verdict are tested in test_compare_obstacles.c and test_compare_drift.c, comparisons of
+ * records in test_compare_records.c. tests/accuracy/test_verdicts.c measures how often verdicts are
+ * wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

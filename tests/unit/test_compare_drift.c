@@ -1,4 +1,4 @@
-/* Runs that were not steady: what moved them may be the difference. */
+/* Runs that were not steady: a drift or a step within a run may be the whole difference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

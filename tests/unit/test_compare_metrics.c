@@ -1,4 +1,4 @@
-/* Which metric of a comparison leads, and whose risk is whose. */
+/* Which metric of a comparison leads, and how the metrics share the risk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* What forbids a verdict, however clear the difference, and what does not; and what more samples
- * would do. Runs that were not steady are in test_compare_drift.c. */
+/* Obstacles that forbid a verdict however clear the difference is, circumstances that do not, and
+ * the forecast of the samples that are needed. Runs that were not steady are tested in
+ * test_compare_drift.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Records held against each other: which benchmarks belong together, and what else differs. */
+/* Comparisons of records: which benchmarks belong together, and what else differs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Single runs of a study held against each other: what the machine did to them must not be taken
- * for a difference of the program. */
+/* Comparisons of single runs of a study: the influence of the machine must not be taken for a
+ * difference of the program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

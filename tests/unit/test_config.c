@@ -1,4 +1,4 @@
-/* Configuration of studies: composition, and errors that say where. */
+/* Configuration of studies: composition, and errors that name the place. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

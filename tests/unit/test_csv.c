@@ -1,4 +1,5 @@
-/* Delimited text: each text gives these rows, at these lines, or is refused at one. */
+/* Delimited text: each text gives the expected rows at the expected lines, or is refused at the
+ * expected line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* Models on a device against the same models on the processor: outputs, forecasts, gradients, and
- * the losses of 20 training steps, within 1e-3 of each other. With the library path of the tests
- * the device is an emulated one (tests/fake/compute); with ASSAY_REAL_CUDA=1 it is the machine's
- * own. Errors need the emulated one. */
+/* Models on a device compared with the same models on the processor: outputs, forecasts, gradients,
+ * and the losses of 20 training steps, within 1e-3 of each other. With the library path of the
+ * tests the device is an emulated one (tests/fake/compute); with ASSAY_REAL_CUDA=1 it is that of
+ * the machine. The tests of errors need the emulated one. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Our declarations of CUPTI (src/cupti/api.h) against the toolkit's header, where it is installed:
- * the first fields of every version of a record that the header knows. */
+/* Our declarations of CUPTI (src/cupti/api.h) compared with the toolkit's header, if it is
+ * installed: the first fields of every version of a record that the header knows. */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Devices, read through a library of ours that has the real one's name (tests/fake/nvml.c). Each
- * scenario has a process of its own, since the library is opened once. */
+/* Devices, read through a fake library with the name of the real one (tests/fake/nvml.c). Each
+ * scenario has a process of its own, because the library is opened only once in a process. */
 /* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>

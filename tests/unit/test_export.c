@@ -1,5 +1,5 @@
-/* Benchmark results in other tools' formats. What the documents look like is in tests/golden; what
- * must hold for every one of them, and for the strictest of their readers, is here. */
+/* Benchmark results in other tools' formats. tests/golden holds the documents themselves. This file
+ * tests the properties that every document must have, also for the strictest of its readers. */
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Benchmark results in other tools' formats when the record does not say everything, or says what
- * has to be told apart. */
+/* Benchmark results in other tools' formats when the record lacks figures, or has subjects that are
+ * hard to distinguish. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

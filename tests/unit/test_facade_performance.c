@@ -1,4 +1,4 @@
-/* Performance as it is printed: lines of single blocks, and the summary of a monitor. */
+/* Printed performance: the lines of single blocks, and the summary of a monitor. */
 #include "assay/performance.h"
 #include "tests/unit/facade_fixture.h"
 

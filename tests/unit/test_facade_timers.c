@@ -1,5 +1,5 @@
-/* Ready-made timers, of calls, phases and inferences: what they return, enter and print, and what
- * they do when called out of order. */
+/* Ready-made timers of calls, phases and inferences: their results, entries and output, and calls
+ * out of order. */
 #include "assay/inference.h"
 #include "assay/timers.h"
 #include "tests/sanitizers.h"

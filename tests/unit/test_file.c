@@ -1,4 +1,4 @@
-/* Output files appear complete or not at all: what is left in the folder after success, failure,
+/* Output files appear complete or not at all. The tests check the folder after success, failure,
  * abort and a full disk. */
 #include <dirent.h>
 #include <fcntl.h>

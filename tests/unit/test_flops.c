@@ -1,4 +1,5 @@
-/* FLOPs against figures worked out by hand (docs/flops.md) and the formulas other tools publish. */
+/* FLOPs compared with figures computed by hand (docs/flops.md) and with the published formulas of
+ * other tools. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* What the models say of their arithmetic, against the estimates from plain numbers and the
- * formulas of other tools. */
+/* The arithmetic that the models describe, compared with the estimates from plain numbers and with
+ * the formulas of other tools. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

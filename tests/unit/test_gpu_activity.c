@@ -1,5 +1,5 @@
-/* GPU activity: records of CUPTI into a region, idle time and its causes, and the record made of
- * it. Times are nanoseconds that the test chooses. */
+/* GPU activity: CUPTI records written into a region, idle time and its causes, and the run record
+ * made from them. Times are nanoseconds that the test chooses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* Memory on a device, told by a driver of ours (tests/fake/cuda.c): in the record's metrics, in the
- * timers, in the lines of blocks and epochs. The program begins without anything in the pool, so
- * the order of the tests matters. */
+/* Memory on a device, as the fake driver (tests/fake/cuda.c) reports it: in the record's metrics,
+ * in the timers, in the lines of blocks and epochs. The pool is empty at the begin of the program,
+ * so the order of the tests matters. */
 /* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* A driver and a management library that are too old for us (tests/fake, built with FAKE_OLD): the
- * program goes on, and what is missing says why. */
+ * program goes on, and the missing figures have a reason. */
 #include "assay/assay.h"
 #include "assay/gpu.h"
 #include "assay/meter.h"

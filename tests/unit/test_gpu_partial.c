@@ -1,5 +1,5 @@
-/* Libraries that lack some entry points (tests/fake, built with FAKE_PARTIAL): what they have is
- * used, and each of the others is missing with its reason. */
+/* Libraries that lack some entry points (tests/fake, built with FAKE_PARTIAL): the existing ones
+ * are used, and each figure that needs another one is missing with its reason. */
 #include "assay/assay.h"
 #include "assay/gpu.h"
 #include "assay/meter.h"

@@ -1,4 +1,4 @@
-/* Spans on streams, on a driver of ours that has the real one's name (tests/fake/cuda.c) and whose
+/* Spans on streams, with a fake driver that has the name of the real one (tests/fake/cuda.c). Its
  * device runs when the test says so. */
 /* clang-format off */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Tables of sizes and times: every form accepted gives the same numbers, every mistake its line. */
+/* Tables of sizes and times: every accepted form gives the same numbers, and every error names its
+ * line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

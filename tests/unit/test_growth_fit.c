@@ -1,7 +1,7 @@
-/* Curves and their tests against an independent computation of the same numbers: a brute-force
- * search in plain Python (shrinking grid of 400 cells over the ratio of offset and coefficient, all
- * values instead of means), F tails by the midpoint rule. Then what the fit does with data that
- * leave it little or nothing to say. */
+/* Curves and their tests compared with an independent computation of the same numbers: a
+ * brute-force search in plain Python (shrinking grid of 400 cells over the ratio of offset and
+ * coefficient, all values instead of means), with F tails by the midpoint rule. Then data from
+ * which the fit can conclude little or nothing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Hiccups of the machine: which repeats the fit of a growth sets aside. */
+/* Disturbances of the machine: which repeats the growth fit sets aside. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

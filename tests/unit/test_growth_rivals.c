@@ -1,5 +1,5 @@
-/* Times measured once at each size that follow no class: the curve that they do follow is named,
- * and those of a class are left alone. */
+/* Times that were measured once at each size. If they follow no class, the curve that they follow
+ * is named; if they follow a class, the class stays. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

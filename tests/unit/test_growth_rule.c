@@ -1,5 +1,6 @@
-/* The rule of docs/growth.md, computed again for series of every kind from what the candidates
- * report: their probabilities, the tests that reject them, the choice, and when nobody can tell. */
+/* The rule of docs/growth.md, computed again for series of every kind from the figures that the
+ * candidates report: their probabilities, the tests that reject them, the choice, and the cases
+ * without a conclusion. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Results of other tools become subjects; files that are not what they look like are refused by
- * name and place. Files written by the tools themselves: tests/accuracy/test_import.sh. */
+/* Results of other tools become subjects; files that are not what they seem are refused with name
+ * and place. Files written by the tools themselves are tested in tests/accuracy/test_import.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

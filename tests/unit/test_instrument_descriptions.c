@@ -1,4 +1,4 @@
-/* What is said about the machine, the build and the source. */
+/* The descriptions of the machine, the build and the source. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Heap files made by hand, and heap figures where there is no interposer. */
+/* Heap files that the test makes, and heap figures without an interposer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

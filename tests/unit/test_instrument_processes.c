@@ -1,4 +1,4 @@
-/* Files of /proc, and the trees of processes that are read from them. */
+/* Files of /proc, and the process trees that are read from them. */
 #include "tests/unit/resident_check.h"
 
 #include <pthread.h>

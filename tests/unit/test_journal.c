@@ -1,4 +1,4 @@
-/* The reader against bytes of every kind: live, closed, truncated, corrupted, foreign. */
+/* The journal reader on bytes of every kind: live, closed, truncated, corrupted, foreign. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <fcntl.h>

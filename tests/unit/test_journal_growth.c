@@ -1,5 +1,5 @@
-/* A journal takes disk for what it holds, and a disk that has no more room costs spans, which are
- * counted, and never the program. */
+/* A journal takes only as much disk as its contents need. If the disk is full, spans are lost and
+ * counted, but the program is never disturbed. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <errno.h>

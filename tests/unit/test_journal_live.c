@@ -1,5 +1,6 @@
-/* A journal read while it is written: the reader is stopped after each of its instructions in turn,
- * and the writer goes far on meanwhile, as it does when the processor is taken from a reader. */
+/* A journal is read while it is written: the reader is stopped after each of its instructions in
+ * turn, and the writer writes much more in the meantime, as if the reader had lost the processor.
+ */
 #include "tests/unit/monitor_fixture.h"
 
 #include <signal.h>

@@ -1,5 +1,6 @@
-/* kill -9 at a random moment of a busy loop: every span that was completed is in the journal, and
- * the journal can be read. The truth is a counter in shared memory, raised after each end. */
+/* kill -9 at a random time in a busy loop: every completed span is in the journal, and the journal
+ * can be read. The truth is a counter in shared memory, which is raised after each end of a span.
+ */
 #include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>

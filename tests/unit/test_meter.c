@@ -1,5 +1,5 @@
-/* A meter reads a fake GPU (tests/fake/nvml.c, 300 W, a counter that moves every 100 ms) and a fake
- * powercap tree. */
+/* A meter reads a fake GPU (tests/fake/nvml.c, 300 W, a counter that changes every 100 ms) and a
+ * fake powercap tree. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

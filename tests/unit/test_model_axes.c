@@ -1,4 +1,4 @@
-/* The directions a model grows in. */
+/* The axes along which a model can be scaled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Scaling runs through a class: a toy that writes down what it was made with. */
+/* Scaling runs of a model class. The class is a toy that writes down the settings with which it was
+ * made. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

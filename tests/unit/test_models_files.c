@@ -1,5 +1,5 @@
-/* Files of weights, arrays and graphs: what is refused, and why. That good ones are read right is
- * held against NumPy in tests/accuracy/test_models_files.sh. */
+/* Files of weights, arrays and graphs that are refused, with the reasons.
+ * tests/accuracy/test_models_files.sh checks with NumPy that valid files are read correctly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Graphs and attention: against references and by hand. */
+/* Graphs and attention, compared with references and with values computed by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

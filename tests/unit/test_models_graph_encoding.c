@@ -1,5 +1,5 @@
-/* The encodings: eigenvectors against closed forms, the definition and the other solver; return
- * probabilities against dense powers and by hand. */
+/* The encodings: eigenvectors compared with closed forms, with the definition and with the other
+ * solver; return probabilities compared with dense powers and with values computed by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The graph transformer: gradients by finite differences, counts, memory, and what its class
+/* The graph transformer: gradients by finite differences, counts, memory, and inputs that its class
  * refuses. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* KAN: splines against the recursion, the fast path against the reference, the reference against
- * central differences, training, and what the class tells about itself. */
+/* KAN: splines compared with the recursion, the fast path with the reference, the reference with
+ * central differences; training; and the description of the class. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

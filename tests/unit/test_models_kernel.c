@@ -1,5 +1,5 @@
-/* The array kernels against references in double, finite differences and closed forms, over shapes
- * that leave remainders in every vector width. */
+/* The array kernels compared with references in double, finite differences and closed forms, for
+ * shapes that leave remainders in every vector width. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

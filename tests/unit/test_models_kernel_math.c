@@ -1,6 +1,6 @@
-/* The elementary functions of models/kernel against libm in double, over all of float32: every
- * thousandth bit pattern, dense near 0 and where reductions cancel. Bounds are the worst measured,
- * with and without fused multiply-adds, rounded up. */
+/* The elementary functions of models/kernel compared with libm in double, over all of float32:
+ * every thousandth bit pattern, and densely near 0 and where reductions cancel. The bounds are the
+ * largest measured errors, with and without fused multiply-adds, rounded up. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* The LSTM: every path against the reference in double, gradients against differences of that
- * reference, streams against whole sequences, and that a steady step allocates nothing. */
+/* The LSTM: every path compared with the reference in double, gradients with differences of that
+ * reference, streams with whole sequences; and a step after set-up allocates nothing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

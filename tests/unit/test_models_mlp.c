@@ -1,5 +1,5 @@
-/* MLP and SIREN: the fast path against the reference, the reference against central differences,
- * shapes at the edges, training, and what a class tells about itself. */
+/* MLP and SIREN: the fast path compared with the reference, the reference with central differences;
+ * the smallest shapes; training; and the description of the classes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
-/* What every model may rely on, tried with a class made for it: limits of settings, matching of
- * inputs, values that are not finite, functions that are not there, tables that are not complete.
- */
+/* The checks on which every model may rely, tested with a class made for it: limits of settings,
+ * matching of inputs, values that are not finite, missing functions, incomplete tables. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Molecules from SMILES, against RDKit 2022.09 and OGB's features of it; tables of them; what is
- * wrong with a text. */
+/* Molecules from SMILES, compared with RDKit 2022.09 and OGB's features of it; tables of molecules;
+ * and the errors in invalid texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The MVAR: forecasts against plain loops, fits against LAPACK's SVD least squares on equations
- * written out in the plainest way, gradients against differences, and what is refused. */
+/* The MVAR: forecasts compared with plain loops, fits with LAPACK's SVD least squares on explicitly
+ * written equations, gradients with differences; and inputs that are refused. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>

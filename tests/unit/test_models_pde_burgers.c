@@ -1,6 +1,6 @@
-/* The Burgers solver against the exact solution by Hopf (1950) and Cole (1951): u = -2 v f_x / f,
- * f_t = v f_xx, f(x, 0) = exp(-(integral of u) / 2 v). f is a Fourier series whose terms decay on
- * their own, summed here term by term on a grid of its own. */
+/* The Burgers solver compared with the exact solution by Hopf (1950) and Cole (1951): u = -2 v f_x
+ * / f, f_t = v f_xx, f(x, 0) = exp(-(integral of u) / 2 v). f is a Fourier series whose terms decay
+ * independently; it is summed here term by term on its own grid. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* The heat solver against its eigenfunctions, its adjoint against differences, the optimizer on
- * functions with known minima, and all three on finding a conductivity. */
+/* The heat solver compared with its eigenfunctions, its adjoint with differences, the optimizer on
+ * functions with known minima, and all three together on finding a conductivity. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

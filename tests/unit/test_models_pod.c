@@ -1,4 +1,4 @@
-/* The decomposition against a closed form and its own definition. */
+/* The proper orthogonal decomposition, compared with a closed form and with its definition. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

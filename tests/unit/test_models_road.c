@@ -1,4 +1,5 @@
-/* The next-road model against its formula in double, against finite differences and at learning. */
+/* The next-road model, compared with its formula in double and with finite differences, and its
+ * training. */
 #include "tests/unit/road_scene.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* next_road through its class: what it refuses, what it says about itself, and that padding does
- * not matter. */
+/* next_road through its class: inputs that it refuses, its description, and a check that padding
+ * does not matter. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

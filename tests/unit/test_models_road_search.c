@@ -1,5 +1,5 @@
-/* Searches for a route on networks small enough to know the answer, and against a search without
- * any shortcut. */
+/* Searches for a route, on networks small enough to know the answer, and compared with a search
+ * without any shortcut. */
 #include "tests/unit/road_scene.h"
 
 #include <math.h>

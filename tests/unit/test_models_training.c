@@ -1,5 +1,5 @@
-/* How models are trained: losses and optimizers by hand and by finite differences, dropout and its
- * seed within a profiling context. */
+/* The training of models: losses and optimizers compared with values computed by hand and with
+ * finite differences; dropout and its seed within a profiling context. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

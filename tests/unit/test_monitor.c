@@ -1,4 +1,4 @@
-/* Spans against time moved by hand: every figure is known beforehand. */
+/* Spans with a clock that the test sets, so that every figure is known beforehand. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <stdio.h>

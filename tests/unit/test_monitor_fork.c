@@ -1,4 +1,5 @@
-/* Forks: each process its own journal, the parent's untouched, all of them mergeable. */
+/* Forks: each process has its own journal, the parent's journal stays unchanged, and all of them
+ * can be merged. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <dirent.h>

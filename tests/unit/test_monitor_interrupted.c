@@ -1,5 +1,5 @@
-/* Spans that something comes between: signal handlers that measure too, blocks that are left by
- * longjmp, plugins whose call sites come and go. */
+/* Interrupted spans: signal handlers that measure too, blocks that are left by longjmp, and plugins
+ * whose call sites come and go. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Resident memory of spans, against allocations of known size that are touched and given back. */
+/* Resident memory of spans, compared with allocations of known size that are touched and freed. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <sched.h>

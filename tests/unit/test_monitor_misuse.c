@@ -1,4 +1,5 @@
-/* Monitors switched off, misused, or filled beyond their limits: counted, said, harmless. */
+/* Monitors that are switched off, misused, or filled beyond their limits: every such case is
+ * counted, reported and harmless. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Resident memory of spans as every monitor samples it: which spans are read, and what is added to
- * which operation. Time is moved by hand where that is possible; the inlined code reads the
+/* Resident memory of spans as every monitor samples it: for which spans it is read, and to which
+ * operation it is added. The test sets the clock where that is possible; the inlined code reads the
  * machine's own clock. */
 #include "tests/unit/monitor_fixture.h"
 

@@ -1,4 +1,5 @@
-/* Threads, real time: counts are exact whatever the interleaving; run under TSan as well. */
+/* Threads on the real clock: counts are exact whatever the interleaving. These tests run under TSan
+ * as well. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>

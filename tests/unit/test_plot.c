@@ -1,6 +1,6 @@
-/* Plots as SVG: the marks stand where the record's figures belong, names are inert, and what has no
- * place is not drawn. Positions are read back from the document through the ticks of its axes,
- * which carry their values as text. */
+/* Plots as SVG: the marks are at the positions of the record's figures, names cannot inject markup,
+ * and values that cannot be shown are not drawn. Positions are read back from the document through
+ * the ticks of its axes, whose texts are the values. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

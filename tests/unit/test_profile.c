@@ -1,4 +1,4 @@
-/* Profiles of a made-up class under a clock that the test moves: passes, runs, modes, memory. */
+/* Profiles of a made-up class under a clock that the test sets: passes, runs, modes, memory. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

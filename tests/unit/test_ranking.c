@@ -1,4 +1,4 @@
-/* The order of several subjects, from comparisons made by hand. */
+/* The ranking of several subjects, from comparisons that the test makes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Records that take over what other records have. */
+/* Records to which parts of other records are appended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* A record under construction: what is added stays in bounds, and goes through JSON. */
+/* A record under construction: items stay within their limits, and the record survives its JSON
+ * form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

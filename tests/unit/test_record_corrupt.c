@@ -1,5 +1,5 @@
-/* Records that are cut short, bent, foreign or hostile: always one line that names file and place,
- * never a crash. */
+/* Records that are truncated, corrupted, foreign or malicious: the error is always one line that
+ * names file and place, and the reader never crashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -205,7 +205,8 @@ static void test_references_that_point_nowhere(void **state)
     check_item("events", 1, json_pack("[siiff]", "span", 1, 2, 0.0, 0.0),
                "record: events[1]: there is no lane 2");
     check_item("events", 0, json_pack("[siiff]", "flow", 1, 1, 0.0, 0.0),
-               "record: events[0]: \"span\", \"counter\" or \"function\" is expected first");
+               "record: events[0]: \"span\", \"counter\", \"function\", \"kernel\" or \"copy\" is "
+               "expected first");
     check_item("events", 0, json_pack("[siif]", "span", 1, 1, 0.0),
                "record: events[0]: [kind, name, lane, start, duration or value] is expected");
     check_item(

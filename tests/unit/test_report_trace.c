@@ -1,4 +1,4 @@
-/* The Chrome trace, parsed back: nesting holds whatever the record says. */
+/* The Chrome trace, parsed back: slices are nested whatever the record says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Work, bytes and the roofline on numbers worked out by hand. */
+/* Work, bytes and the roofline, compared with numbers computed by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Seed A: figures by hand, the JSON to the character, trials counted. */
+/* The calls of seed document A: figures compared with values computed by hand, the exact JSON, and
+ * the number of trials. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-/* When a script is looked at: shares of programs that are made up, found by the schedule of the
- * sampler without any clock. A program is a cycle of three functions that take 60, 30 and 10 % of
- * its time. */
+/* When the sampler takes its samples of a script: the shares of made-up programs, as the sampler's
+ * schedule finds them without any clock. A program is a cycle of three functions that take 60, 30
+ * and 10 % of its time. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

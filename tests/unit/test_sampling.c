@@ -1,5 +1,5 @@
-/* Sampling on a clock that the subjects themselves move: length of samples, what is left out, and
- * what happens when a subject fails. */
+/* Sampling on a clock that the subjects themselves advance: the length of samples, samples that are
+ * left out, and subjects that fail. */
 #include "tests/unit/sampling_world.h"
 
 /* ---- Length of a sample --------------------------------------------------------------------- */

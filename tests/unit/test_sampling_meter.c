@@ -1,5 +1,5 @@
-/* Samples beside a meter: energy of samples, and throttling as a disturbance. The GPU is that of
- * tests/fake/nvml.c, with 300 W and a counter that moves every 100 ms. */
+/* Sampling with a meter: energy of samples, and throttling as a disturbance. The GPU is that of
+ * tests/fake/nvml.c, with 300 W and a counter that changes every 100 ms. */
 #include <math.h>
 
 #include "assay/assay.h"

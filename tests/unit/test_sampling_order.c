@@ -1,4 +1,4 @@
-/* The order in which subjects take turns: balanced, and repeatable from its seed. */
+/* The order in which subjects take turns: it is balanced, and reproducible from its seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

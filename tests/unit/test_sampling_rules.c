@@ -1,6 +1,6 @@
-/* The rules of sampling.h, each at the edge where it begins to hold: what disturbs a sample, when
- * disturbed rounds go, how long a sample is, when precision is reached and when it is out of reach.
- * What stands at neither side of an edge is in test_sampling.c. */
+/* The rules of sampling.h, each at the limit where it begins to hold: what disturbs a sample, when
+ * disturbed rounds are left out, how long a sample is, when precision is reached and when it cannot
+ * be reached. Cases that are not at a limit are in test_sampling.c. */
 #include "assay/clock.h"
 #include "assay/instrument.h"
 #include "assay/record.h"

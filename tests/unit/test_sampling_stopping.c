@@ -1,5 +1,5 @@
-/* Where the rounds that count begin and end: warm-up, why sampling stops, and when that is
- * foreseen, on a clock that the subjects themselves move. */
+/* The begin and the end of the rounds that count: warm-up, why sampling stops, and when the end can
+ * be predicted, on a clock that the subjects themselves advance. */
 #include "tests/unit/sampling_world.h"
 
 /* ---- Warm-up -------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* Scaling runs on a clock that the subject itself moves: what is made, run, destroyed and found. */
+/* Scaling runs on a clock that the subject itself advances: the instances that are made, run and
+ * destroyed, and the growth that is found. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

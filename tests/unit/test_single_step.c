@@ -1,9 +1,9 @@
-/* The end of a span, stopped at every instruction: whatever the boundary, the journal holds each
- * completed span once.
+/* The end of a span is stopped at every instruction. At each of them the journal must hold each
+ * completed span exactly once.
  *
- * A child measures spans and raises a counter in shared memory after each; the parent steps it
+ * A child measures spans and raises a counter in shared memory after each. The parent steps it
  * through them by ptrace and reads the journal, which both have mapped, after every step. The
- * journal may be one span ahead of the counter, never behind. */
+ * journal may be one span ahead of the counter, but never behind. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <errno.h>

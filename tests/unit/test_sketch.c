@@ -1,5 +1,5 @@
-/* Quantiles of known distributions, through the whole path: durations into a monitor, out of its
- * record, against the exact quantiles of the same numbers. */
+/* Quantiles of known distributions through the whole path: durations go into a monitor, and the
+ * quantiles of its record are compared with the exact quantiles of the same numbers. */
 #include "tests/unit/monitor_fixture.h"
 
 #include "snapshot/merge.h"

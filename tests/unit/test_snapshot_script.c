@@ -1,4 +1,5 @@
-/* Profiles of scripts: a file made by hand becomes a record, and a damaged one is refused. */
+/* Profiles of scripts: a file that the test makes becomes a record, and a damaged file is refused.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-/* Distribution functions against SciPy 1.10.1 (scipy.stats norm, t, f, chi2: ppf and cdf), but for
- * t(29, 0.6), where its ppf is off in the tenth digit: integrated numerically. */
+/* Distribution functions compared with SciPy 1.10.1 (scipy.stats norm, t, f, chi2: ppf and cdf).
+ * The exception is t(29, 0.6), where SciPy's ppf is wrong in the tenth digit; that value was
+ * integrated numerically. */
 #include "tests/unit/stats_fixture.h"
 
 #include "stats/distribution.h"

@@ -1,4 +1,4 @@
-/* Looks at growing data against published boundaries, and against chance itself. */
+/* Looks at growing data, compared with published boundaries and with simulations. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Slow modes that stand apart, and series whose mean cannot be trusted. */
+/* Slow modes that are clearly separated, and series whose mean cannot be trusted. */
 #include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"

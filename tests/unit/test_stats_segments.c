@@ -1,5 +1,5 @@
-/* Cuts of a series, against a search of all cuts in NumPy with full covariance matrices: noise,
- * outliers, ρ and prices as the top of segments.c says. */
+/* Cuts of a series, compared with a search of all cuts in NumPy with full covariance matrices.
+ * Noise, outliers, ρ and prices are those described at the top of segments.c. */
 #include "tests/unit/stats_fixture.h"
 
 #include "stats/segments.h"

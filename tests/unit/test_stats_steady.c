@@ -1,4 +1,4 @@
-/* Steady states and change points of series made by hand. */
+/* Steady states and change points of series that the test makes. */
 #include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"

@@ -1,5 +1,6 @@
-/* Steps from one level to another: planted ones are found where they are, and none where there is
- * none. The rates are those of bench/changes.c, with fewer series and room for their chance. */
+/* Steps from one level to another: existing steps are found at their place, and no steps are found
+ * where there are none. The rates are those of bench/changes.c, with fewer series and an allowance
+ * for chance. */
 #include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"

@@ -1,4 +1,4 @@
-/* The stopping rule: where it looks, when it stops, when it gives up. */
+/* The stopping rule: when it looks, when it stops, and when it gives up. */
 #include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"

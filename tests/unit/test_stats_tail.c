@@ -1,4 +1,4 @@
-/* What the end of a series does, against generalised least squares by full covariance matrices in
+/* The end of a series, compared with generalised least squares by full covariance matrices in
  * NumPy, with the grid, the prices and the correction of ρ that tail.c names. */
 #include "tests/unit/stats_fixture.h"
 

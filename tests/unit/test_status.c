@@ -1,5 +1,5 @@
-/* The table of status codes is a contract: values are pinned, unique, and every one explains
- * itself. */
+/* The table of status codes is part of the public interface: its values are fixed and unique, and
+ * every status has a message. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

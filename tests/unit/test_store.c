@@ -1,6 +1,6 @@
-/* The history in a SQLite database: what of a record becomes a figure, what is found again, and
- * that a run is saved as a whole or not at all. tests/cli/test_history.sh does the rest with a
- * server. */
+/* The history in a SQLite database: which parts of a record become figures, what can be found
+ * again, and that a run is saved as a whole or not at all. tests/cli/test_history.sh tests the rest
+ * with a server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

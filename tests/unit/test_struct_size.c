@@ -1,5 +1,5 @@
-/* Structs of a program built with a newer assay: taken while what is new in them is zero, refused
- * once it is used; a size that was never set is an argument that makes no sense. */
+/* Structs of a program that was built with a newer assay. They are accepted as long as their new
+ * fields are zero, and refused otherwise. A size that was never set is an invalid argument. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The frame of studies: folders, resuming, refusing what belongs to others. */
+/* The frame of studies: folders, resuming, and refusing files that belong to others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Names from outside: what may reach a terminal, a JSON file, a table cell. */
+/* Names from outside: the characters that may reach a terminal, a JSON file or a table cell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

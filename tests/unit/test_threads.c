@@ -1,6 +1,5 @@
-/* The threads of the models: every part is computed once, wherever it is called from, and what the
- * models compute depends on the number of threads only in its rounding, and not on who was faster.
- */
+/* The threads of the models: every part is computed once, wherever the call comes from. The results
+ * depend on the number of threads only by rounding, and not on which thread was faster. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* A program may unload a plugin that measured while threads that the plugin met still run. Their
- * ends must not call code that is gone, and the plugin must measure again when it comes back. */
+/* A program may unload a plugin that measured, while threads on which the plugin measured are still
+ * running. The end of these threads must not call code that is gone, and the plugin must measure
+ * again when it is loaded again. */
 #include "tests/unit/monitor_fixture.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-// The blocks of data that cli/page.c writes into the page: JSON as it is, or bytes that zlib compressed, as base64.
+// Reads the blocks of data that cli/page.c writes into the page. A block is plain JSON, or bytes that were compressed with
+// zlib and written as base64.
 
 export async function readBytes(base64: string): Promise<Uint8Array> {
     const text = atob(base64);
@@ -8,7 +9,7 @@ export async function readBytes(base64: string): Promise<Uint8Array> {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The text of a block, however it is written; "" if there is no such block.
+// The text of a block, plain or compressed; "" if there is no such block.
 export async function readText(id: string): Promise<string> {
     const block = document.getElementById(id);
     const text = block?.textContent ?? "";

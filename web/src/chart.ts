@@ -1,5 +1,5 @@
-// Lines, points and distributions, drawn by uPlot on a canvas. A chart says in words what it shows, names its lines
-// in a legend of its own, and offers its figures as a table for those who cannot see it.
+// Charts of lines, points and distributions, drawn by uPlot on a canvas. A chart has a description in words, a legend with
+// the names of its lines, and its figures as a table for readers who cannot see it.
 import uPlot from "uplot";
 import { element, visible, whenSeen } from "./dom";
 import { format, type Unit } from "./format";
@@ -12,7 +12,7 @@ export interface Axis {
     label: string;
     unit: Unit;
     log?: boolean;
-    // Values that the axis must reach besides those of the lines.
+    // Values that the axis must include besides the values of the lines.
     reach?: number[];
 }
 
@@ -21,7 +21,7 @@ export interface Line {
     x: number[];
     y: Reading[];
     kind?: "line" | "points" | "steps" | "dashed" | "faint";
-    // A colour of style.css; the next of the series without one.
+    // The name of a colour in style.css. By default the next colour of the series.
     colour?: string;
     legend?: boolean;
 }
@@ -32,13 +32,13 @@ export interface Mark {
 }
 
 export interface Chart {
-    // What it shows, in words, for those who cannot see it.
+    // A description in words, for readers who cannot see the chart.
     label: string;
     x: Axis;
     y: Axis;
     lines: Line[];
     marks?: Mark[];
-    // Shaded from one value of y to another.
+    // Two values of y between which the chart is shaded.
     band?: [number, number];
     level?: number;
     height?: number;
@@ -46,7 +46,7 @@ export interface Chart {
 
 const FONT = "11px system-ui, sans-serif";
 
-// The shortest text of a mark: "100 µs" and not "100.0 µs".
+// The shortest text of a tick mark: "100 µs" and not "100.0 µs".
 export function tickText(value: number, unit: Unit): string {
     return format(value, unit, 6)
         .replace(/(\.\d*?)0+(?=\D|$)/, "$1")
@@ -184,7 +184,7 @@ function options(chart: Chart, width: number, readout: HTMLElement): uPlot.Optio
     };
 }
 
-// What lies under the pointer, in a line below the chart.
+// Shows the figures under the pointer in a line below the chart.
 function tell(u: uPlot, chart: Chart, readout: HTMLElement): void {
     const at = u.cursor.idx;
     const x = at === null || at === undefined ? undefined : u.data[0][at];
@@ -239,7 +239,7 @@ function legendOf(chart: Chart): HTMLElement | null {
     return list;
 }
 
-// The figures of a chart, made when somebody opens them.
+// The table of the figures of a chart. It is made when the reader opens it.
 function figuresOf(chart: Chart): HTMLElement {
     const details = element("details", {}, element("summary", {}, "Figures"));
     details.addEventListener(
@@ -265,7 +265,7 @@ function figuresOf(chart: Chart): HTMLElement {
     return details;
 }
 
-// `figures` false: a table beside the chart has them already.
+// Makes a chart. Pass false for `figures` if a table beside the chart has the figures already.
 export function chart(it: Chart, figures = true): HTMLElement {
     const canvas = element("div", { class: "plot", role: "img", "aria-label": visible(it.label) });
     canvas.style.minHeight = `${it.height ?? 220}px`;

@@ -1,4 +1,4 @@
-// How long the spans of an operation took, from the buckets of its sketch.
+// The distribution of the durations of an operation's spans, from the buckets of its sketch.
 import { type Chart, chart } from "./chart";
 import { element, visible } from "./dom";
 import type { Operation } from "./record";
@@ -10,7 +10,7 @@ interface Bins {
     y: number[];
 }
 
-// The buckets, which are 0.8 % wide, drawn together into at most BINS of equal width on a logarithmic axis.
+// Merges the buckets, which are 0.8 % wide, into at most BINS bins of equal width on a logarithmic axis.
 export function binsOf(buckets: [number, number][]): Bins {
     const counted = buckets.filter(([seconds, count]) => seconds > 0 && count > 0);
     const first = counted[0]?.[0];

@@ -1,12 +1,13 @@
-// Elements are made here and nowhere else, and texts enter them as texts: names from a record are never markup.
+// Makes all elements of the page; no other file does. Texts are inserted as text nodes, so that names from a record are
+// never taken as markup.
 
 export type Child = Node | string | null | undefined;
 export type Attributes = { [name: string]: string | number | boolean | null | undefined };
 
 const LONGEST = 300;
 
-// A name as it can be shown: control and direction characters, which could hide or reorder text, become visible
-// marks, and a text beyond all measure is cut with its length told.
+// A name that can be shown safely. Control and direction characters, which could hide or reorder text, become visible
+// marks. A text that is too long is cut, and its length is told.
 export function visible(text: string, longest = LONGEST): string {
     const cut = text.length > longest ? text.slice(0, longest) : text;
     const shown = cut.replace(
@@ -55,13 +56,14 @@ function append(made: Element, children: Child[]): void {
     }
 }
 
-// What waits to be seen. Printing shows all of it, also what only comes to be while the rest is drawn.
+// The functions that wait until their element comes near the screen. Before printing all of them are called, also those
+// that are added meanwhile.
 const waiting = new Set<() => void>();
 window.addEventListener("beforeprint", () => {
     for (const draw of waiting) draw();
 });
 
-// Calls `draw` once the element comes near the screen, or before the page is printed.
+// Calls `draw` one time, when the element comes near the screen or before the page is printed.
 export function whenSeen(target: Element, draw: () => void): void {
     const observer = new IntersectionObserver(
         (entries) => {
@@ -80,7 +82,7 @@ export function whenSeen(target: Element, draw: () => void): void {
 
 let ids = 0;
 
-// An id of its own for an element that a label or a description refers to.
+// A unique id for an element to which a label or a description refers.
 export function freshId(prefix: string): string {
     ids += 1;
     return `${prefix}-${ids}`;

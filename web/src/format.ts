@@ -1,4 +1,5 @@
-// Figures for people: four significant digits and a unit. The full number stands beside it in `data-value`.
+// Formats figures for readers: four significant digits and a unit. The attribute `data-value` of the element has the full
+// number.
 
 export type Unit =
     | "seconds"
@@ -17,7 +18,7 @@ const MINUS = "\u2212";
 
 function digits(value: number, count: number): string {
     if (value === 0) return "0";
-    const size = Math.abs(Number(value.toPrecision(count))); // 0.99996 has its digits as 1 has
+    const size = Math.abs(Number(value.toPrecision(count))); // 0.99996 is rounded to 1 before its decimals are chosen
     if (size >= 1e6 || size < 1e-3) return value.toExponential(count - 1).replace("e+", "e");
     const decimals = Math.max(0, count - 1 - Math.floor(Math.log10(size)));
     return value.toFixed(Math.min(decimals, 12));
@@ -91,7 +92,7 @@ export function format(value: number | null | undefined, unit: Unit, count = 4):
     return plain(value, unit, count).replace("-", MINUS);
 }
 
-// The unit that a key of the record says by its end, or the text that a figure carries.
+// The unit of a figure, from the unit that the record gives or from the end of its key.
 export function unitOf(key: string, unit?: string | null): Unit {
     if (unit === "s" || key.endsWith("_seconds") || key === "epoch_time") return "seconds";
     if (unit === "bytes" || key.endsWith("_bytes")) return "bytes";
@@ -111,7 +112,7 @@ const WORDS: { [key: string]: string } = {
     energy_joules: "energy",
 };
 
-// A key as words: "peak_rss_bytes" is "peak memory", "training_seconds" is "training".
+// A key in words: "peak_rss_bytes" becomes "peak memory", and "training_seconds" becomes "training".
 export function words(key: string): string {
     return (
         WORDS[key] ??

@@ -1,4 +1,4 @@
-// Growth: times over sizes on two logarithmic axes, with the fitted class of each series.
+// The view of growth: times over sizes on two logarithmic axes, with the fitted class of each series.
 import { type Chart, chart, type Line } from "./chart";
 import { element, visible } from "./dom";
 import type { Entry, Growth, GrowthClass, Scaling, Sweep } from "./record";

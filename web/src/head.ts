@@ -1,4 +1,4 @@
-// The head of a record: what was measured, where, when, and every verdict in words.
+// The head of a record: what was measured, on which machine and when, and the verdicts in words.
 import { element, visible } from "./dom";
 import { format, type Unit, unitOf, words } from "./format";
 import type { Comparison, Entry, Facts, Reading, RunRecord } from "./record";
@@ -23,7 +23,7 @@ const TILE_NAMES: { [key: string]: string } = {
     tree_peak_pss_bytes: "tree, shared once",
 };
 
-// With bounds below it where the record has them.
+// The lower and upper bound of a figure; null if the record has none.
 function bounds(record: RunRecord, key: string, unit: Unit): HTMLElement | null {
     const [low, high] = ["low", "high"].map(
         (end) => record[`${key}_${end}` as keyof RunRecord] as Reading,
@@ -129,7 +129,7 @@ export function verdictMark(verdict: string): HTMLElement {
 
 const SENTENCES = 6;
 
-// The comparisons that lead, each as a sentence with its reason below it; the further ones when asked.
+// The leading comparisons, each as a sentence with its reason below. If there are many, the reader can unfold the others.
 export function verdicts(comparisons: Comparison[]): HTMLElement | null {
     const leading = comparisons.filter((it) => it.beside !== true);
     if (leading.length === 0) return null;
@@ -173,7 +173,7 @@ const LOSSES: { [key: string]: string } = {
     displaced_spans: "spans were counted in a neighbouring bucket",
 };
 
-// What could not be recorded, if anything.
+// A list of what could not be recorded; null if nothing was lost.
 function losses(record: RunRecord): HTMLElement | null {
     const list = element("ul", { class: "losses" });
     for (const [key, value] of Object.entries(record.integrity ?? {})) {

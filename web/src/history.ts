@@ -1,5 +1,5 @@
-// The page of a history (cli/history_page.c): each benchmark over time, its change points, and the run that brought
-// each of them.
+// The page of a history (cli/history_page.c): each benchmark over time, its change points, and the first run after each
+// change.
 import { type Chart, chart } from "./chart";
 import { element, visible, whenSeen } from "./dom";
 import { format, unitOf, words } from "./format";
@@ -11,7 +11,7 @@ export interface Change {
     after: number;
 }
 
-// Points as columns, the earliest first.
+// A series with its points as columns. The earliest point comes first.
 export interface HistorySeries {
     benchmark: string;
     metric: string;
@@ -42,7 +42,7 @@ function moment(created: string | undefined): string {
     return (created ?? "").slice(0, 16).replace("T", " ");
 }
 
-// "run 71, 2026-03-15 12:00, commit abc046000000 of topic"
+// A run in words, such as "run 71, 2026-03-15 12:00, commit abc046000000 of topic".
 function runText(series: HistorySeries, at: number): string {
     const commit = series.commits[at] ?? "";
     const branch = series.branches[at] ?? "";
@@ -68,7 +68,7 @@ function titleOf(series: HistorySeries): string {
     return `${series.benchmark}, ${words(series.metric)} on ${series.machine}`;
 }
 
-// Every metric that is followed is a cost.
+// The relative change in a table cell. Every metric of the history is a cost, so a rise is bad.
 function changeCell(change: Change): HTMLElement {
     const cell = element("span", { class: change.after > change.before ? "worse" : "better" });
     cell.textContent = shareText(change);
@@ -151,7 +151,7 @@ function show(series: Shown): HTMLElement {
     return section;
 }
 
-// ---- all of them ----------------------------------------------------------------------------------------------------
+// ---- all benchmarks -------------------------------------------------------------------------------------------------
 
 function lastChange(series: Shown): Change | undefined {
     return series.changes[series.changes.length - 1];

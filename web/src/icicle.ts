@@ -1,7 +1,7 @@
-// The call tree as an icicle graph: the width of an operation is its share of the total time, its children hang
-// below it, and what is left below it is its own time. Boxes too narrow to see are not made.
+// The call tree as an icicle graph. The width of an operation is its share of the total time, its children are below it,
+// and the free space below it is its self time. Boxes that are too narrow to see are not made.
 //
-// The arrow keys walk the tree, Enter makes the operation fill the width, Escape goes back.
+// The arrow keys move through the tree, Enter makes the operation fill the width, and Escape goes back.
 import { element, svg, visible } from "./dom";
 import { format } from "./format";
 import type { Node } from "./tree";
@@ -88,7 +88,8 @@ export class Icicle {
             if (width < NARROWEST || row >= MOST_ROWS) return;
             rows = Math.max(rows, row + 1);
             boxes.push(this.boxOf(node, left, row, width));
-            // Children on several threads may sum up to more than their parent: they share its width.
+            // The times of children on several threads may add up to more than the time of their parent. Then they share
+            // the width of the parent.
             const inside = node.children.reduce((sum, it) => sum + it.it.total_seconds, 0);
             const scale = width / Math.max(node.it.total_seconds, inside, Number.MIN_VALUE);
             let at = left;

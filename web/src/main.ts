@@ -1,4 +1,4 @@
-// The page: reads the data block, shows what the records have.
+// The page: reads the data block and shows the views that apply to each record.
 import { readText } from "./block";
 import { element, visible, whenSeen } from "./dom";
 import { growth } from "./growth";
@@ -71,7 +71,7 @@ function contents(entries: Entry[]): HTMLElement {
     return element("nav", { "aria-label": "Contents" }, list);
 }
 
-// With few records all is made at once, with many of them each when it is come to.
+// Up to this many records are shown at once. With more, each record is shown when the reader scrolls to it.
 const FEW = 4;
 
 function article(entry: Entry, few: boolean): HTMLElement {
@@ -91,7 +91,7 @@ function article(entry: Entry, few: boolean): HTMLElement {
     return made;
 }
 
-// What every page has around its content.
+// Makes the parts that every page has around its content.
 function frame(title: string, nav: HTMLElement, body: HTMLElement): void {
     document.title = `${title} \u2013 assay`;
     document.body.append(

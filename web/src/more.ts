@@ -1,4 +1,4 @@
-// What else a monitor recorded: spans one by one, counters, lanes, spans that are still open.
+// The other data of a monitor: spans that were recorded one by one, counters, lanes, and spans that are still open.
 import { element } from "./dom";
 import type { Counter, Lane, Metric, OpenSpan } from "./record";
 import { type Column, figures, names, present, table } from "./table";

@@ -1,4 +1,4 @@
-// Pairs over time: the ratio of the samples that were measured side by side, round by round.
+// The view of pairs over time: for each round, the ratio of the two samples that were measured in it.
 import { type Chart, chart } from "./chart";
 import { element, freshId } from "./dom";
 import type { Comparison, Entry, RunRecord, Subject } from "./record";

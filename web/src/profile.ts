@@ -1,4 +1,4 @@
-// Profiles of models: the roofline, memory by use, and FLOPs by component under each convention.
+// The view of profiles of models: the roofline, memory by use, and FLOPs by component under each convention.
 import { type Chart, chart, type Line } from "./chart";
 import { element, svg, visible } from "./dom";
 import { format } from "./format";

@@ -1,4 +1,4 @@
-// Comparisons: one row for each comparison and metric, the ratio with its interval against the margin.
+// The view of comparisons: one row for each comparison and metric, with the ratio, its interval and the margin.
 import { element, visible } from "./dom";
 import { format } from "./format";
 import { verdictMark } from "./head";

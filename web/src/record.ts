@@ -1,6 +1,6 @@
-// The run record as the command writes it (docs/record.md, docs/record.schema.json), and what the page gets beside
-// it (cli/page_report.c). Only the keys that the page reads are named. Every list may be absent, as in a record of
-// version 1.
+// The types of the run record as the command writes it (docs/record.md, docs/record.schema.json), and of the other data
+// that the page gets (cli/page_report.c). Only keys that the page reads are listed. Every list may be absent, as in a
+// record of version 1.
 
 export type Reading = number | null | undefined;
 export type Facts = { [key: string]: string | number | boolean | null | Unavailable };
@@ -322,7 +322,7 @@ export interface RunRecord {
     unavailable?: Unavailable;
 }
 
-// As assay_growth_print_json() prints it.
+// The types of the JSON that assay_growth_print_json() prints.
 export interface GrowthSize {
     n: number;
     values: number;
@@ -362,7 +362,8 @@ export interface Sweep {
     series: Growth[];
 }
 
-// One record of the page with what libassay found in it. `index` names its further blocks, as in "trace-0".
+// One record of the page, with the growths that libassay has fitted. `index` is part of the names of its other blocks, such
+// as "trace-0".
 export interface Entry {
     index: number;
     about: { origin: string };

@@ -1,4 +1,4 @@
-// What a command took: the process tree, devices, the functions and lines of its Python programs.
+// The view of the resources of a command: its process tree, devices, and the functions and lines of its Python programs.
 import { element, svg, visible } from "./dom";
 import { unitOf, words } from "./format";
 import type {

@@ -1,6 +1,6 @@
-// Generated and real routes on the road network. The study `routes` records the network and some routes as series:
-// road_x1, road_y1, road_x2 and road_y2 along "road", the ends of each road, and real_route and generated_route
-// along "step", the roads of a route by number.
+// The view of generated and real routes on the road network. The study `routes` records the network and some routes as
+// series. road_x1, road_y1, road_x2 and road_y2 along "road" are the ends of each road. real_route and generated_route
+// along "step" are the numbers of the roads of a route.
 import { element, freshId, svg, visible } from "./dom";
 import type { Series } from "./record";
 
@@ -39,7 +39,7 @@ class Projection {
     private readonly squeeze: number;
     readonly height: number;
 
-    // Degrees of longitude are shorter than those of latitude by the cosine of the latitude.
+    // A degree of longitude is shorter than a degree of latitude, by the cosine of the latitude.
     constructor(network: Network) {
         const xs = [...network.x1, ...network.x2].filter(Number.isFinite);
         const ys = [...network.y1, ...network.y2].filter(Number.isFinite);
@@ -75,7 +75,8 @@ function roadsOf(it: Series | undefined): number[] {
     return (it?.values ?? []).filter((road): road is number => typeof road === "number");
 }
 
-// "trip 3, distilled" is the route of the model `distilled` for the trip 3; "trip 3" the real one.
+// The trip and the model of a series: "trip 3, distilled" is the route of the model `distilled` for trip 3, and "trip 3" is
+// the real route.
 function tripOf(it: Series): { trip: string; model: string } {
     const [trip, model] = (it.of ?? "").split(", ");
     return { trip: trip ?? "", model: model ?? "" };

@@ -1,4 +1,4 @@
-// Spans: the call tree as an icicle graph beside a table, and the distribution of the operation that is selected.
+// The view of spans: the call tree as an icicle graph beside a table, and the distribution of the selected operation.
 import { distribution } from "./distribution";
 import { element, visible } from "./dom";
 import { Icicle } from "./icicle";

@@ -1,5 +1,5 @@
-// Small pictures in the cells of a table that share one axis: every sample with box and interval, and ratios with
-// their intervals against the margin.
+// Small pictures in the cells of a table, which share one axis: all samples of a subject with box and interval, or a ratio
+// with its interval and the margin.
 import { tickText } from "./chart";
 import { svg } from "./dom";
 import { format, type Unit } from "./format";
@@ -48,11 +48,11 @@ export function finite(samples: Reading[] | undefined): number[] {
     return (samples ?? []).filter((it): it is number => typeof it === "number");
 }
 
-// Every sample as a dot, the quartiles as a box with the median, the mean with its 95 % interval below.
+// Draws every sample as a dot, the quartiles as a box with the median, and below them the mean with its 95 % interval.
 export function samplesOf(subject: Subject, label: string, range: Range): SVGSVGElement {
     const samples = finite(subject.samples_seconds);
     const made = picture(HEIGHT, `${label}: ${samples.length} samples with box and interval`);
-    // A fixed sequence spreads the dots, so that the picture is the same each time.
+    // The dots are spread by a fixed sequence, so that the picture is the same each time.
     const dots = samples.map((it, i) => {
         const y = 3 + ((i * 0.618034) % 1) * 11;
         return `M${at(range, it).toFixed(1)} ${y.toFixed(1)}h0`;

@@ -1,8 +1,8 @@
-// Studies: their series as pictures, their figures as tables.
+// The view of studies: their series as charts, and their figures as tables.
 //
-// Series that belong into one picture share what they run along and the places, and either the name (the loss of
-// each model) or the thing (conductivity, true and recovered). "MLP on saddle" is the model MLP on the task saddle:
-// a picture for each task.
+// Series in one chart have the same axis and the same positions along it. They also have the same name (such as the loss of
+// each model), or they are of the same thing (such as the true and the recovered conductivity). "MLP on saddle" means the
+// model MLP on the task saddle; each task has a chart of its own.
 import { type Chart, chart, type Line } from "./chart";
 import { element, visible } from "./dom";
 import { format, type Unit, unitOf, words } from "./format";
@@ -26,7 +26,7 @@ function isError(name: string): boolean {
     return /loss|error/.test(name);
 }
 
-// What a series is part of: the picture's key and the label of its line in it.
+// The chart to which a series belongs (its key and title), and the label of the line in it.
 function roleOf(it: Series): { key: string; title: string; label: string } {
     const ending = ENDINGS.exec(it.name);
     const where = it.along ?? "";
@@ -73,7 +73,7 @@ function lineOf(it: Series, label: string): Line {
 export function picturesOf(series: Series[]): Picture[] {
     const found = new Map<string, Picture>();
     for (const it of series) {
-        // Shapes are no pictures, and medians over a size are those that the growth shows.
+        // Shapes are not worth a chart, and the view of growth already shows medians over a size.
         if (it.along === "dimension" || it.name === "median_seconds") continue;
         if (isMapSeries(it) || it.values.length < 2) continue;
         const { key, title, label } = roleOf(it);
@@ -88,7 +88,8 @@ export function picturesOf(series: Series[]): Picture[] {
         picture.lines.push(lineOf(it, visible(label, 60)));
         found.set(key, picture);
     }
-    // The truth is drawn last, above what should meet it; losses and errors come before what they cost.
+    // True values are drawn last, above the lines that should meet them. Charts of losses and errors, which have a
+    // logarithmic axis, come first.
     const all = [...found.values()];
     for (const it of all)
         it.lines.sort((a, b) => Number(a.kind === "dashed") - Number(b.kind === "dashed"));
@@ -113,7 +114,7 @@ interface Row {
     covers: string;
 }
 
-// Figures as a matrix: a row for each name, a column for each model.
+// A table of figures with a row for each name and a column for each model.
 function matrix(all: Figure[]): HTMLElement {
     const columns = [...new Set(all.map((it) => it.of ?? ""))];
     const rows = new Map<string, Row>();

@@ -1,4 +1,4 @@
-// Benchmarks: every sample, box and interval of each subject on one axis, with its figures beside.
+// The view of benchmarks: the samples, box and interval of each subject on one axis, with its figures beside them.
 import { element, visible } from "./dom";
 import type { Entry, Subject } from "./record";
 import { axisOf, finite, samplesOf } from "./strip";

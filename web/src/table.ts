@@ -1,8 +1,8 @@
-// A table that can be sorted by any column and searched. Long tables make their rows as the reader comes to them,
-// so that thousands of rows cost nothing before they are seen.
+// A table that can be sorted by any column and searched. A long table makes its rows when the reader scrolls to them, so
+// that thousands of rows cost nothing before they are seen.
 //
-// A cell with a figure has the full number in `data-value`, and in `data-path` where the record has it: the path of
-// keys and indices, as in "operations/3/total_seconds".
+// A cell with a figure has the full number in `data-value`. `data-path` says where the record has the number: a path of
+// keys and indices such as "operations/3/total_seconds".
 import { element, freshId, visible } from "./dom";
 import { format, type Unit } from "./format";
 import type { Reading, Unavailable } from "./record";
@@ -31,7 +31,7 @@ export interface TableOptions<Row> {
 const CHUNK = 80;
 const SEARCH_FROM = 12;
 
-// A column of figures that the rows have under `key`.
+// A column with the figure that each row has under `key`.
 export function figures<Row>(title: string, key: keyof Row & string, unit: Unit): Column<Row> {
     return { title, key, unit, value: (row) => row[key] as Reading };
 }
@@ -40,7 +40,7 @@ export function names<Row>(title: string, text: (row: Row) => string): Column<Ro
     return { title, text, kind: "name" };
 }
 
-// The columns without those that have nothing in any row.
+// The columns that have a value in at least one row.
 export function present<Row>(rows: Row[], columns: Column<Row>[]): Column<Row>[] {
     return columns.filter(
         (column) =>
@@ -261,7 +261,7 @@ export function table<Row>(
     return new DataTable(rows, columns, options).box;
 }
 
-// Keys and values, as of a machine or of settings.
+// A table of keys and values, such as the facts about a machine, or settings.
 export function facts(
     entries: [string, string | number | boolean | null | undefined][],
     caption: string,

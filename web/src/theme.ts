@@ -1,9 +1,9 @@
-// Light or dark: what the reader's system prefers, until the reader says otherwise.
+// The light or dark theme: the one that the reader's system prefers, until the reader chooses another.
 import { element } from "./dom";
 
 const listeners = new Set<() => void>();
 
-// Called when colours have changed, so that what is painted on a canvas can be painted again.
+// Registers a function that is called when the colours have changed, so that a canvas can be painted again.
 export function onTheme(listener: () => void): void {
     listeners.add(listener);
 }
@@ -16,8 +16,8 @@ const probe = element("i", { hidden: true });
 const known = new Map<string, string>();
 onTheme(() => known.clear());
 
-// A colour of style.css as a canvas takes it. The style sheet says it for light and dark at once, so the browser is
-// asked which one holds.
+// A colour of style.css in a form that a canvas takes. The style sheet defines each colour for light and dark together, so
+// the browser computes the one that applies.
 export function colour(name: string, alpha = 1): string {
     let found = known.get(name);
     if (found === undefined) {
@@ -29,7 +29,8 @@ export function colour(name: string, alpha = 1): string {
     return alpha === 1 ? found : found.replace(/^rgb\((.*)\)$/, `rgba($1, ${alpha})`);
 }
 
-// Six colours that can be told apart without seeing red and green, the same as those of `assay report --plot`.
+// The number of colours for series. They can be told apart without seeing red and green, and are the same as in
+// `assay report --plot`.
 export const SERIES = 6;
 export function seriesName(index: number): string {
     return `s${(index % SERIES) + 1}`;

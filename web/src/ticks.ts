@@ -1,4 +1,4 @@
-// Where an axis has its marks: round numbers, on a linear or a logarithmic axis.
+// Chooses the tick marks of an axis: round numbers, on a linear or a logarithmic axis.
 
 function roundStep(raw: number): number {
     const power = 10 ** Math.floor(Math.log10(raw));
@@ -16,7 +16,8 @@ export function linearTicks(low: number, high: number, count: number): number[] 
     return found;
 }
 
-// Decades where there are many, 1, 2 and 5 of each where there are few, and linear marks within one.
+// Tick marks of a logarithmic axis: decades if there are many, also 2 and 5 (or 3) times each decade if there are few, and
+// linear marks if the range is less than a decade.
 export function logTicks(low: number, high: number, count: number): number[] {
     const decades = Math.log10(high / low);
     if (decades < 0.8) return linearTicks(low, high, count);
@@ -33,7 +34,7 @@ export function logTicks(low: number, high: number, count: number): number[] {
     return found.length > 0 ? found : linearTicks(low, high, count);
 }
 
-// Powers of two, for bytes: 4 KiB and not 4.8828 KiB.
+// Tick marks at powers of two, for bytes: 4 KiB and not 4.8828 KiB.
 function binaryTicks(low: number, high: number, count: number): number[] {
     const doublings = Math.log2(high / low);
     const stride = [1, 2, 5, 10, 20].find((it) => doublings / it <= count) ?? 20;
@@ -50,7 +51,7 @@ export interface Range {
     log: boolean;
 }
 
-// A range around all finite values, with some room; logarithmic only where all are above zero.
+// A range that contains all finite values, with some room. It is logarithmic only if all values are above zero.
 export function rangeOf(values: Iterable<number | null | undefined>, log: boolean): Range {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
@@ -69,7 +70,7 @@ export function rangeOf(values: Iterable<number | null | undefined>, log: boolea
     return { low: low - room, high: high + room, log };
 }
 
-// The share of the range that lies below a value: 0 at its low end, 1 at its high end.
+// The share of the range that is below a value: 0 at its low end, 1 at its high end.
 export function place(range: Range, value: number): number {
     const { low, high, log } = range;
     return log

@@ -1,7 +1,7 @@
-// The timeline of a trace: one lane a thread, task, stream or row of processes, its spans stacked as they nest.
+// The timeline of a trace. Each thread, task, stream or row of processes is a lane, and its spans are stacked as they nest.
 //
-// The picture is a canvas for eyes, with keys for hands that use no pointer, and a table for ears: a picture of a
-// million spans cannot be read out, its lanes and what they did can.
+// The picture is a canvas that can be used with a pointer or with keys. A table shows the lanes and what they did, for
+// screen readers: a picture of a million spans cannot be read out.
 import { readBytes } from "./block";
 import { element, freshId, visible, whenSeen } from "./dom";
 import { format } from "./format";
@@ -12,8 +12,8 @@ import { AXIS, draw, type Layout, type Line, layOut, lineAt, type Picture } from
 import { decode, firstAfter, type Trace, type TraceLane } from "./trace";
 import type { View } from "./view";
 
-const HIGHEST = 460; // pixels; more lanes are reached by scrolling
-const FEWEST = 20; // units that a picture may be zoomed into
+const HIGHEST = 460; // the largest height in pixels; further lanes are reached by scrolling
+const FEWEST = 20; // the fewest units of time that the picture shows when it is zoomed in
 
 const HELP =
     "Drag, or press the left and right arrow keys, to move. Press + and \u2212 to zoom, or turn the wheel while the " +
@@ -158,7 +158,7 @@ class Timeline {
         });
     }
 
-    // Draws with the next frame, once however often it is asked.
+    // Draws with the next frame. Several calls before that frame draw only once.
     private later(): void {
         if (this.waiting) return;
         this.waiting = true;
@@ -230,7 +230,7 @@ class Timeline {
         this.later();
     }
 
-    // Bring what is selected into the picture.
+    // Moves the shown part in time, and scrolls, so that the selected slice is visible.
     private reveal(): void {
         const { selected, shown } = this.picture;
         if (!selected?.line.row) return;

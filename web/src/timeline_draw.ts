@@ -1,5 +1,5 @@
-// Draws the rows of a trace into a canvas. A slice wider than a pixel is a box of its own; what shares a pixel
-// becomes one column, in the colour of its longest slice and as strong as the pixel is busy. So a frame takes at
+// Draws the rows of a trace into a canvas. A slice wider than a pixel is a box of its own. Slices that share a pixel become
+// one column, with the colour of the longest slice and a strength that shows how busy the pixel is. So a frame takes at
 // most one box for each pixel and row.
 import { visible } from "./dom";
 import { format } from "./format";
@@ -9,13 +9,13 @@ export const AXIS = 22;
 const HEAD = 18;
 const LINE = 16;
 const GAP = 8;
-const LETTER = 6.2; // pixels, about
+const LETTER = 6.2; // the approximate width of a letter in pixels
 
-// A line of the picture: the name of a lane, or one row of it. Places are pixels below the axis.
+// A line of the picture: the name of a lane, or one of its rows. Positions are in pixels below the axis.
 export interface Line {
     top: number;
     lane: number; // index into trace.lanes
-    row: Row | null; // null: the name
+    row: Row | null; // null for the name
 }
 
 export interface Layout {
@@ -23,7 +23,7 @@ export interface Layout {
     height: number;
 }
 
-// The stretch that is shown, in units of the trace.
+// The part of the trace that is shown, in units of the trace.
 export interface Stretch {
     begin: number;
     end: number;
@@ -60,7 +60,7 @@ export function layOut(trace: Trace): Layout {
     return { lines, height: top };
 }
 
-// The line at a place below the axis, or null between lines.
+// The line at a position below the axis; null between lines.
 export function lineAt(layout: Layout, y: number): Line | null {
     const below = layout.lines.findIndex((it) => it.top > y);
     const line = layout.lines.at(below < 0 ? -1 : below - 1);
@@ -87,7 +87,7 @@ function colourOf(name: string): number {
     return hash % COLOURS.length;
 }
 
-// Boxes by style: a canvas is slow to change its colour, and quick to fill one box more.
+// Collects boxes by style, because changing the colour of a canvas is slow, and filling another box is fast.
 class Boxes {
     private readonly boxes: number[][] = Array.from(
         { length: COLOURS.length * STRENGTHS },
@@ -134,7 +134,7 @@ interface Label {
 function drawRow(picture: Picture, row: Row, top: number, boxes: Boxes, labels: Label[]): void {
     const { shown, width, trace } = picture;
     const scale = (shown.end - shown.begin) / width;
-    let free = 0; // pixels up to here are drawn
+    let free = 0; // the pixels before this one are drawn already
     for (let i = firstAfter(row, shown.begin); i < row.begin.length; ) {
         const left = ((row.begin[i] ?? 0) - shown.begin) / scale;
         const right = ((row.end[i] ?? 0) - shown.begin) / scale;
@@ -161,7 +161,7 @@ function drawRow(picture: Picture, row: Row, top: number, boxes: Boxes, labels: 
     }
 }
 
-// Steps of 1, 2 or 5 times a power of ten, at least 90 pixels apart.
+// Draws the axis. Its tick marks are multiples of 1, 2 or 5 times a power of ten, at least 90 pixels apart.
 function drawAxis(context: CanvasRenderingContext2D, picture: Picture, grid: string): void {
     const { shown, trace, width, height } = picture;
     const seconds = (shown.end - shown.begin) * trace.unit;

@@ -1,4 +1,4 @@
-// Several records side by side, what differs first.
+// The view of several records side by side. The figures that differ most come first.
 import { element, visible } from "./dom";
 import { format, type Unit, unitOf, words } from "./format";
 import { verdicts } from "./head";
@@ -35,7 +35,7 @@ const TOP: (keyof RunRecord & string)[] = [
 
 type Add = (name: string, unit: Unit, value: Reading, path: string) => void;
 
-// Every figure of a record that another one may have as well.
+// Passes every figure of a record that other records may have too to `add`.
 function collect(record: RunRecord, add: Add): void {
     for (const key of TOP) add(words(key), unitOf(key), record[key] as Reading, key);
     record.subjects?.forEach((it, i) => {
@@ -126,7 +126,7 @@ function differences(all: Difference[]): HTMLElement | null {
     );
 }
 
-// What each record is of, with a link to it.
+// A table that describes each record, with a link to it.
 function overview(entries: Entry[]): HTMLElement {
     const short = shortNames(entries.map((it) => it.about.origin));
     return table(
@@ -150,7 +150,7 @@ function overview(entries: Entry[]): HTMLElement {
     );
 }
 
-// Figures of different things are not worth a comparison.
+// Whether all records are of the same kind. Otherwise their figures are not worth a comparison.
 function areAlike(entries: Entry[]): boolean {
     const kinds = new Set(entries.map((it) => `${it.record.kind}|${it.record.study ?? ""}`));
     return kinds.size === 1;
@@ -189,7 +189,7 @@ export function together(data: PageData, entries: Entry[]): HTMLElement {
     );
     if ((comparison?.comparisons?.length ?? 0) > 0 && comparison !== null) {
         const part = ratioTable(comparison);
-        // Its paths are those of the comparison, which is no record of the page.
+        // The paths in this table refer to the comparison, which is not a record of the page.
         part.dataset.record = "comparison";
         section("Comparisons with the first record", part);
     }

@@ -1,8 +1,8 @@
-// The trace of a record, read from the block that cli/page_trace.c writes, and an index to draw it at any zoom.
+// Reads the trace of a record from the block that cli/page_trace.c writes, and makes an index to draw it at any zoom.
 //
-// A row holds the slices of one lane at one depth of its stack. They do not overlap and are sorted, so what lies at
-// a time is found by bisection, how much of a stretch is busy from running sums, and which slice of a stretch is the
-// longest from a tree with eight children a node. No question takes more than some dozens of steps, however many
+// A row holds the slices of one lane at one depth of its stack. The slices do not overlap and are sorted. So the slice at a
+// given time is found by bisection, the busy part of an interval is computed from running sums, and the longest slice of an
+// interval is found in a tree with eight children per node. Each query takes at most some dozens of steps, however many
 // slices there are.
 
 export interface Row {
@@ -10,13 +10,13 @@ export interface Row {
     begin: Float64Array; // in units since the origin
     end: Float64Array;
     name: Uint32Array;
-    open: Uint8Array; // 1: it had not ended
-    busy: Float64Array; // busy[i]: how long all slices before i took
-    longest: Uint32Array[]; // of each 8, 64, 512, … slices the longest one
+    open: Uint8Array; // 1 if the slice had not ended
+    busy: Float64Array; // busy[i] is the total duration of all slices before i
+    longest: Uint32Array[]; // by level: the longest slice of each 8, 64, 512, … slices
 }
 
 export interface TraceLane {
-    lane: number; // index into the record's lanes; beyond them a row of processes
+    lane: number; // index into the record's lanes; a larger number is a row of processes
     count: number;
     rows: Row[]; // by depth
 }
@@ -34,7 +34,7 @@ class Reader {
     private at = 0;
     constructor(private readonly bytes: Uint8Array) {}
 
-    // Whole numbers up to 2⁵³; beyond 32 bits the operators on bits no longer do.
+    // Reads a whole number of up to 53 bits. It multiplies, because bit operators work only up to 32 bits.
     number(): number {
         let value = 0;
         let factor = 1;
@@ -55,7 +55,7 @@ class Reader {
     }
 }
 
-// Slices of one lane as they are read, until it is known how many lie at each depth.
+// The slices of one lane while they are read, until it is known how many there are at each depth.
 interface Pile {
     begin: number[];
     end: number[];
@@ -104,7 +104,7 @@ function longestOf(row: Row, nodes: Uint32Array, from: number, to: number): numb
     return best;
 }
 
-// The longest of the slices from `from` to before `to`, of which there is one at least.
+// The longest of the slices from `from` up to but not including `to`. There must be at least one.
 export function longestBetween(row: Row, from: number, to: number): number {
     let best = from;
     let left = from;
@@ -112,7 +112,7 @@ export function longestBetween(row: Row, from: number, to: number): number {
     const consider = (index: number): void => {
         if (duration(row, index) > duration(row, best)) best = index;
     };
-    // Single nodes at both ends until the rest begins and ends with a node of the level above.
+    // On each level, take single nodes at both ends until the rest consists of whole nodes of the level above.
     for (let level = -1; left < right; level++) {
         const nodes = level < 0 ? null : row.longest[level];
         const above = row.longest[level + 1];
@@ -127,7 +127,7 @@ export function longestBetween(row: Row, from: number, to: number): number {
     return best;
 }
 
-// The first slice that ends after `time`; none before `from` does. The search begins near `from`.
+// The first slice that ends after `time`. No slice before `from` may do so. The search begins near `from`.
 export function firstAfter(row: Row, time: number, from = 0): number {
     const count = row.end.length;
     let low = from;
@@ -145,7 +145,7 @@ export function firstAfter(row: Row, time: number, from = 0): number {
     return low;
 }
 
-// How much of the time from `from` to `to` is busy; `first` as firstAfter() found it for `from`, `last` for `to`.
+// The busy part of the time from `from` to `to`. `first` and `last` are the results of firstAfter() for `from` and `to`.
 export function busyBetween(
     row: Row,
     first: number,

@@ -1,4 +1,4 @@
-// The operations of a record as a tree.
+// Makes the call tree from the operations of a record.
 import type { Operation } from "./record";
 
 export interface Node {
@@ -10,8 +10,8 @@ export interface Node {
     path: string;
 }
 
-// All nodes, each before its children, the most expensive first. A parent that does not stand before its child,
-// as in a damaged record, counts as none.
+// All nodes of the tree, each before its children, and children by their total time, longest first. In a damaged record a
+// parent may come after its child; then the child counts as having no parent.
 export function treeOf(operations: Operation[]): Node[] {
     const nodes: Node[] = [];
     const tops: Node[] = [];

@@ -1,4 +1,4 @@
-// What a record says, in sentences.
+// Describes records and comparisons in words.
 import { visible } from "./dom";
 import { format, words } from "./format";
 import type { Comparison, RunRecord, Subject } from "./record";
@@ -45,7 +45,7 @@ export function titleOf(record: RunRecord, origin: string): string {
     return visible(title, 120);
 }
 
-// Names of subjects that tell them apart: those that occur twice get a number.
+// Distinct names for subjects: if a name occurs again, it gets a number.
 export function subjectLabels(subjects: Subject[]): string[] {
     const seen = new Map<string, number>();
     return subjects.map((it) => {
@@ -55,7 +55,7 @@ export function subjectLabels(subjects: Subject[]): string[] {
     });
 }
 
-// The end of each path that tells them apart: "a/record.json" and "b/record.json".
+// The shortest end of each path that tells the paths apart, such as "a/record.json" and "b/record.json".
 export function shortNames(paths: string[]): string[] {
     return paths.map((path) => {
         const parts = path.split("/");
@@ -68,7 +68,8 @@ export function shortNames(paths: string[]): string[] {
     });
 }
 
-// Who is compared. Between two records the sides are the records, and `subject` says what of them.
+// The names of both sides of a comparison. If two records are compared by one subject, the sides are the records, and
+// `subject` is the name of that subject.
 export function comparisonLabel(it: Comparison): {
     candidate: string;
     baseline: string;
@@ -91,7 +92,7 @@ export function comparisonLabel(it: Comparison): {
     };
 }
 
-// "new is faster than old: 0.620 times the wall time (95 % interval 0.600 … 0.640)"
+// A verdict as a sentence: "new is faster than old: 0.620 times the wall time (95 % interval 0.600 … 0.640)".
 export function verdictSentence(it: Comparison): string {
     const label = comparisonLabel(it);
     const candidate =

@@ -1,6 +1,6 @@
 """PyTorch eager on the GPU, for bench/models/cuda.c: the same shapes, float32 without TF32 (PyTorch's default).
 
-A call ends when the device has finished. Inputs are on the device already; ours copy theirs in every call.
+A call ends when the device has finished. The inputs are already on the device; our calls copy theirs every time.
 """
 import os
 import sys

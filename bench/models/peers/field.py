@@ -1,5 +1,5 @@
-"""Function regression in PyTorch, as bench/models/field.c has it: training steps on 1000 samples of a
-function of two variables (zero_grad, forward, mean squared error, backward, Adam)."""
+"""Function regression in PyTorch, as in bench/models/field.c: training steps on 1000 samples of a function
+of two variables (zero_grad, forward, mean squared error, backward, Adam)."""
 import math
 
 import peer

@@ -1,4 +1,4 @@
-"""The graph transformer in PyTorch, encodings in SciPy and NumPy: what bench/models/graph.c runs beside ours."""
+"""The graph transformer in PyTorch, and its encodings in SciPy and NumPy, which bench/models/graph.c runs beside ours."""
 import os
 import sys
 
@@ -41,7 +41,8 @@ walk_matrix = (scipy.sparse.diags(1 / degree) @ adjacency).toarray().astype(nump
 
 
 def laplacian():
-    """The simple graph, its normalised Laplacian, and ARPACK's Lanczos for 17 smallest: one is trivial."""
+    """Makes the simple graph and its normalised Laplacian, and finds the 17 smallest eigenvalues by ARPACK's Lanczos
+    method; one of them is trivial."""
     between = edge_list[:, edge_list[0] != edge_list[1]]
     simple = scipy.sparse.coo_matrix((numpy.ones(between.shape[1]), tuple(between)), (nodes, nodes)).tocsr()
     simple.data[:] = 1

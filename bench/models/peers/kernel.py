@@ -1,4 +1,4 @@
-"""The kernels of bench/models/kernel.c in PyTorch, and its solvers in NumPy and SciPy: the same schemes, whole
+"""The kernels of bench/models/kernel.c in PyTorch, and its solvers in NumPy and SciPy. They use the same schemes, on whole
 arrays at a time."""
 import math
 

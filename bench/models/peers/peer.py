@@ -1,11 +1,11 @@
-"""The Python side of bench/models/peer.h: a line server that times what it is told to.
+"""The Python side of bench/models/peer.h: a server that reads lines and times the tasks that they name.
 
     import peer
     peer.serve({"one step": lambda: model(x), ...})
 
-It prints "ready" and the version of PyTorch, where that is used, once its tasks are made, then answers each line "REPEATS TASK" with the seconds of
-processor time one call of that task took (the mean over so many calls in a row; of another `clock` if given), or with "error: ..." for a task it does not have.
-A peer that lacks a package says so with peer.skip(reason). One thread, as our side.
+Once its tasks are made, it prints "ready" and the version of PyTorch, if that is used. Then it answers each line "REPEATS TASK" with the seconds of processor
+time of one call of that task (the mean over REPEATS calls in a row; by another `clock` if given), or with "error: ..." for a task that it does not have. A peer
+that lacks a package reports this with peer.skip(reason). It runs on one thread, as our side does.
 """
 import os
 import sys
@@ -16,7 +16,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 answers = os.fdopen(os.dup(1), "w", buffering=1)
 version = ""
-os.dup2(2, 1)  # what libraries print does not get between the answers
+os.dup2(2, 1)  # output of libraries must not get between the answers
 
 
 def skip(reason):
@@ -25,7 +25,7 @@ def skip(reason):
 
 
 def torch():
-    """PyTorch on one thread, or the end of this peer."""
+    """Returns PyTorch, set to one thread, or ends this peer."""
     try:
         import torch as module
     except ImportError:

@@ -1,7 +1,7 @@
-"""Beam search and training of the next-road model in PyTorch, as bench/models/road.c has it: the same network,
-weights and pairs of roads, which the benchmark left in the folder that ASSAY_ROAD_BENCH names. The search is batched
-over the beam: one pass of the model a step. Before timing, the routes are compared with ours; how many agree goes to
-agreement.txt there."""
+"""Beam search and training of the next-road model in PyTorch, as in bench/models/road.c. The network, the weights and the
+pairs of roads are the same; the benchmark left them in the folder that ASSAY_ROAD_BENCH names. The search is batched over
+the beam: one pass of the model for each step. Before timing, the routes are compared with ours; the number that agrees goes
+to agreement.txt in that folder."""
 import math
 import os
 
@@ -65,7 +65,7 @@ class Searcher:
 
     @torch.no_grad()
     def search(self, origin, destination):
-        """The roads of the route and its log-probability; None if it was not found."""
+        """The roads of the route and its log-probability, or None if no route was found."""
         beam, states, expanded = [(0.0, [origin])], None, set()
         for _ in range(STEPS):
             for log_probability, route in beam:
@@ -93,8 +93,8 @@ class Searcher:
 
 
 def agreement(searcher, pairs):
-    """How many of our routes are the peer's; one that differs counts if it is as likely to 1e-4 (a tie that
-    rounding broke)."""
+    """The number of our routes that equal the peer's. A different route counts if its probability agrees to 1e-4 (a tie
+    that rounding decided)."""
     routes, starts, likely = load("routes").tolist(), load("route_first").tolist(), load("log_probability").tolist()
     same = 0
     for i, (origin, destination) in enumerate(pairs):

@@ -1,8 +1,9 @@
 /* Attention without its linear maps (graph/attention.h). Full attention goes by tiles (Dao et al.
- * 2022, "FlashAttention"): a block of 256 threads holds 32 rows, 16 threads to a row, and passes over
- * the columns of its graph 64 at a time. Rows are queries; for the gradients of keys and values they
- * are keys, and the columns queries. A head is worked on 32 of its own columns at a time: HEAD_CHUNKS
- * of these, a constant, so that sums stay in registers. */
+ * 2022, "FlashAttention"). A block of 256 threads holds 32 rows, with 16 threads to a row, and
+ * passes over the columns of its graph 64 at a time. Rows are queries and columns are keys; for the
+ * gradients of keys and values, rows are keys and columns are queries. A head is worked on 32 of
+ * its own columns at a time. HEAD_CHUNKS, the number of these chunks, is a constant, so that sums
+ * stay in registers. */
 
 enum { ROWS = 32, COLUMNS = 64, CHUNK = 32, STRIDE = CHUNK + 4, EACH = 2, ACROSS = 4 };
 
@@ -103,7 +104,8 @@ DEVICE void store_rows(const assay__attention_tile *tile, int width, const float
         }
 }
 
-/* What the distance of two nodes adds to a score; `bucket` receives its row of the table. */
+/* Returns the bias of a score for the distance of two nodes; `bucket` receives its row of the
+ * table. */
 DEVICE float bias_of(const assay__attention_arguments *a, const assay__attention_tile *tile,
                      int head, int query, int key, int *bucket)
 {

@@ -1,12 +1,12 @@
-/* What every kernel uses. `a` is a kernel's argument. The text is C as well as CUDA C++, so that
- * tests run it without a device (tests/fake/compute). */
+/* Functions that all kernels use. `a` is the argument of a kernel. The text is C as well as CUDA
+ * C++, so that tests run it without a device (tests/fake/compute). */
 #ifndef ASSAY__EMULATED
 #define DEVICE static __device__ __forceinline__
 #define KERNEL(threads, name)                                                                      \
     extern "C" __global__ void __launch_bounds__(threads) name(const assay__##name##_arguments a)
 #endif
 
-/* This thread's number among all of its row of blocks, and how many there are. */
+/* The number of this thread among all threads of its row of blocks, and how many there are. */
 DEVICE long long thread_number(void)
 {
     return (long long)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,5 @@
-/* What stands between matrix products: biases, activations, dropout, losses, optimizers. */
+/* The elementwise kernels between matrix products: biases, activations, dropout, losses,
+ * optimizers. */
 
 enum { IDENTITY, RELU, GELU, TANH, SIGMOID, SINE, SILU };
 
@@ -39,7 +40,7 @@ KERNEL(256, bias_activate)
     const long long count = a.rows * a.columns;
     for (long long i = thread_number(); i < count; i += thread_total()) {
         float slope;
-        /* Rounded before it is scaled, as on the host. */
+        /* The sum is rounded before it is scaled, as on the host. */
         float x = a.y[i] + (a.bias != 0 ? a.bias[i % a.columns] : 0);
         a.y[i] = activate(a.activation, a.scale * x, &slope);
         if (a.slope != 0)

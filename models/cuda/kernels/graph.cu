@@ -1,4 +1,5 @@
-/* Layer norms, one warp for a row, and sums over neighbours, one block for a node. */
+/* Layer norms, with one warp for each row, and sums over neighbours, with one block for each
+ * node. */
 
 KERNEL(256, layer_norm)
 {

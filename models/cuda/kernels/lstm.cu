@@ -1,4 +1,4 @@
-/* The elementwise part of an LSTM, and whole forecasts. */
+/* The elementwise part of an LSTM, and kernels that compute whole forecasts. */
 
 KERNEL(256, lstm_cell)
 {
@@ -48,7 +48,7 @@ DEVICE float dot_column(const float *weights, int stride, const float *x, int co
     return sum;
 }
 
-/* One layer, one step: `state` and `cell` (hidden) of the sequence are advanced by x (input). */
+/* Advances one layer by one step: `state` and `cell` (hidden) of the sequence, with x (input). */
 DEVICE void advance(int input, int hidden, const float *packed, const float *bias_ih,
                     const float *bias_hh, const float *x, float *state, float *cell, float *gates)
 {
@@ -148,7 +148,7 @@ KERNEL(ASSAY__KEPT_GATES, lstm_forecast_kept)
             if (o < a.output && r % 8 == 0) {
                 sum += fc[(long long)a.output * n + o];
                 y[(t - a.time + 1) * a.output + o] = sum;
-                if (a.steps > 1) /* then outputs are inputs */
+                if (a.steps > 1) /* then each output is the next input */
                     x[o] = sum;
             }
         }

@@ -1,6 +1,7 @@
-/* One vectorised loop per function over the elements of elementary.h. Slopes of tanh and the
- * sigmoid come from the function's value, as PyTorch's do: good to half an ulp of 1, which the
- * product with dy sees, at no exponential more. */
+/* One vectorised loop for each activation, over the functions of elementary.h. The slopes of tanh
+ * and the sigmoid are computed from the function's value, as PyTorch computes them: that needs no
+ * further exponential, and it is good to half an ulp of 1, which is the accuracy that the product
+ * with dy sees. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -110,13 +111,14 @@ static void silu_slope(int64_t count, const float *x, float *y, float *slope)
         float s = (v < 0 ? z : 1) * share;
         y[i] = v * s;
         slope[i] =
-            s + v * (z * share * share); /* s (1 - s) would lose its digits times a large v */
+            s + v * (z * share * share); /* 1 - s cancels for large v, which multiplies the error */
     }
 }
 
 /* ---- The sine ---- */
 
-/* Sizes of floats compare as their bits do; NaN is larger than all. */
+/* Returns whether every |x| is within the range of the fast reduction. Without their signs, floats
+ * compare as their bits do, and NaN is larger than all numbers. */
 static bool sine_range(int64_t count, const float *x)
 {
     int32_t most = 0;
@@ -148,8 +150,9 @@ static void fast_sine_slope(int64_t count, const float *x, float *y, float *slop
     }
 }
 
-/* Arguments beyond the range of the fast reduction are rare enough to leave an array that has one
- * to libm; a block at a time, so that one of them does not slow a whole layer. */
+/* Arguments beyond the range of the fast reduction are rare, so libm computes every block that has
+ * one. Blocks are short, so that one such argument does not slow down a whole layer. `slope` may be
+ * NULL. */
 enum { BLOCK = 1024 };
 
 static void sine_slope(int64_t count, const float *x, float *y, float *slope)

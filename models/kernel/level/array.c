@@ -1,4 +1,5 @@
-/* Passes over arrays: as fast as memory, or the vectors, allow. */
+/* Kernels that pass over arrays: sums, transposition, the squared error, dropout, the step of Adam,
+ * and parts of backward. Their speed is limited by memory or by the vector units. */
 #include <math.h>
 #include <stddef.h>
 
@@ -43,8 +44,8 @@ void ASSAY__AT(subtract_row)(int64_t rows, int64_t columns, const double *restri
             y[i * columns + j] = x[i * columns + j] - row[j];
 }
 
-/* y (SQUARE, SQUARE) = x^T, row strides given, in registers: halves of pairs of rows change places,
- * at distance 1, 2 and 4. */
+/* y (SQUARE, SQUARE) = x^T, with the given row strides, in registers: halves of pairs of rows are
+ * exchanged, at distances 1, 2 and 4. */
 enum { SQUARE = 8 };
 typedef float eight __attribute__((vector_size(32)));
 typedef float eight_at __attribute__((vector_size(32), aligned(4), may_alias));
@@ -77,9 +78,10 @@ ASSAY__ELEMENT void transpose_square(const float *x, int64_t x_stride, float *y,
     }
 }
 
-/* Two squares beside each other, which are whole lines of x: where rows lie 1 KiB or more apart,
- * the nearest cache has room for fewer lines than there are rows. The lines two steps ahead are
- * asked for: no prefetcher of the processor sees so many rows. */
+/* Transposes two squares beside each other, which make up whole cache lines of x. Where the rows
+ * lie 1 KiB or more apart, the first-level cache has room for fewer lines than there are rows. The
+ * lines two steps ahead are prefetched, because no prefetcher of the processor follows so many
+ * rows. */
 ASSAY__ELEMENT void transpose_lines(const float *x, int64_t x_stride, float *y, int64_t y_stride)
 {
     enum { AHEAD = 4 * SQUARE };
@@ -90,7 +92,8 @@ ASSAY__ELEMENT void transpose_lines(const float *x, int64_t x_stride, float *y, 
     transpose_square(x + SQUARE, x_stride, y + SQUARE * y_stride, y_stride);
 }
 
-/* Squares below each other first, so that lines of y are written one after the other. */
+/* The inner loop goes down the squares of one column, so that the lines of y are written one after
+ * the other. */
 void ASSAY__AT(transpose)(int64_t rows, int64_t columns, const float *restrict x, int64_t x_stride,
                           float *restrict y, int64_t y_stride)
 {

@@ -1,7 +1,8 @@
-/* What happens to scores and to the copies of a head's columns between the products of attention
- * (graph/attention.c), and all of sparse attention: each node against the few it looks at, one head
- * after the other. Backward of the latter adds to the keys and values of a node from every node
- * that looks at it; a scatter is as good as a second list. */
+/* The loops of attention. Full attention (graph/attention.c) consists of matrix products; this file
+ * has the steps between them, which work on the scores and on copies of a head's columns. Sparse
+ * attention is all here: each node against the few nodes that it attends to, one head after the
+ * other. Backward of sparse attention adds to the keys and values of a node from every node that
+ * attends to it. It scatters these additions; a second list would be no better. */
 #include <math.h>
 #include <string.h>
 
@@ -128,7 +129,7 @@ ASSAY__ELEMENT void add_scaled(int64_t width, float factor, const float *restric
         y[j] += factor * x[j];
 }
 
-/* scores (count) of query `q` against the keys of `others` (count) */
+/* scores (count) of the query of `node` in head `index` against the keys of `others` (count) */
 ASSAY__ELEMENT void score(const assay__sparse_attention *attention, int64_t node, int64_t index,
                           int64_t count, const int32_t *others, const float *qkv, float *scores)
 {

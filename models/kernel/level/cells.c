@@ -1,6 +1,7 @@
-/* The elementwise part of a GRU, and of an LSTM: gates and states in one pass over memory; the
- * compiler vectorises over units. Slopes of an LSTM are taken from the activated gates (s (1 - s),
- * 1 - t^2), as PyTorch does: the agreement asked for is with its gradients. */
+/* The elementwise parts of a GRU and of an LSTM: gates and states in one pass over memory. The
+ * compiler vectorises over the units. The slopes of an LSTM's gates are computed from the activated
+ * gates (s (1 - s), 1 - t^2), as PyTorch does, because our gradients are compared with
+ * PyTorch's. */
 #include "models/kernel/elementary.h"
 #include "models/kernel/level/level.h"
 

@@ -1,4 +1,4 @@
-/* What the encodings of graphs repeat: products of a sparse matrix by a block of columns. */
+/* The inner loops of the graph encodings: products of a sparse matrix by a block of columns. */
 #include <string.h>
 
 #include "models/kernel/level/level.h"

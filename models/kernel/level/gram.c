@@ -1,7 +1,8 @@
-/* A product of two matrices whose second one overlaps itself: row t + 1 begins `dim` values after
- * row t. BLAS refuses such a matrix (its rows must not overlap), and a copy without overlaps would
- * be p + 1 times the series. So: tiles of products in registers, over some hundred steps that stay
- * in the first-level cache while every tile passes over them. */
+/* A product of two matrices of which the second overlaps itself: its row t + 1 begins `dim` values
+ * after row t. BLAS refuses such a matrix, because its rows must not overlap, and a copy without
+ * overlaps would be p + 1 times as large as the series. So this file keeps tiles of products in
+ * registers. It takes some hundred steps at a time; they stay in the first-level cache while every
+ * tile passes over them. */
 #include "models/kernel/level/level.h"
 
 #if ASSAY__MANY_REGISTERS
@@ -17,8 +18,8 @@ typedef struct window {
     double *products;
 } window;
 
-/* products (rows, vectors x DOUBLES at `row`, `column`) += sum over steps of the outer product of
- * the window's last values and its first ones; rows and vectors are constants where this is
+/* products (rows, vectors x DOUBLES at `row`, `column`) += sum over the steps of the outer product
+ * of a window's last values and its first values. `rows` and `vectors` are constants where this is
  * inlined. */
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const window *w, int64_t row,
                          int64_t column)

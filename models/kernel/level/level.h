@@ -1,8 +1,10 @@
-/* What a source that is compiled once for each level starts from. The compiler's own macros say
- * what the level has; ASSAY__LEVEL is the suffix of its symbols (CMakeLists.txt).
+/* Every source in this folder is compiled once for each level and includes this header. The
+ * compiler's own macros say what the level has; ASSAY__LEVEL is the suffix of the level's symbols
+ * (CMakeLists.txt).
  *
- * Most kernels are plain loops that the compiler vectorises for the level. Those that keep a tile
- * of sums in registers use the vectors below and choose the tile's size by what the level has. */
+ * Most kernels are plain loops that the compiler vectorises for the level. Kernels that keep a tile
+ * of sums in registers use the vectors below, and choose the size of the tile by what the level
+ * has. */
 #ifndef ASSAY_MODELS_KERNEL_LEVEL_LEVEL_H
 #define ASSAY_MODELS_KERNEL_LEVEL_LEVEL_H
 
@@ -18,7 +20,7 @@
 #include "models/kernel/kernels.def"
 #undef KERNEL
 
-/* The widest vectors of the level: a GNU extension that gcc and clang share. */
+/* The widest vectors of the level. Vector types are a GNU extension that gcc and clang share. */
 #if defined(__AVX512F__)
 #define ASSAY__VECTOR_BYTES 64
 #elif defined(__AVX__)
@@ -38,22 +40,22 @@ enum { ASSAY__FLOATS = ASSAY__VECTOR_BYTES / 4, ASSAY__DOUBLES = ASSAY__VECTOR_B
 
 typedef float assay__floats __attribute__((vector_size(ASSAY__VECTOR_BYTES)));
 typedef double assay__doubles __attribute__((vector_size(ASSAY__VECTOR_BYTES)));
-/* The same anywhere in memory. */
+/* The same vectors at any address that is aligned for one element. */
 typedef float assay__floats_at
     __attribute__((vector_size(ASSAY__VECTOR_BYTES), aligned(4), may_alias));
 typedef double assay__doubles_at
     __attribute__((vector_size(ASSAY__VECTOR_BYTES), aligned(8), may_alias));
 
-/* A loop whose bounds are small constants where the function is inlined, unrolled so that arrays of
- * vectors are registers. */
+/* Stands before a loop whose bounds are small constants where its function is inlined. The loop is
+ * unrolled, so that arrays of vectors become registers. */
 #ifdef __clang__
 #define ASSAY__UNROLL ASSAY__PRAGMA(clang loop unroll(full))
 #else
 #define ASSAY__UNROLL ASSAY__PRAGMA(GCC unroll 16)
 #endif
 
-/* Keeps the compiler from finding out how a pointer relates to others: it would spend registers on
- * it. */
+/* Hides from the compiler how a pointer relates to other pointers. If the compiler knew, it would
+ * spend further registers on the relation. */
 #define ASSAY__OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
 #endif

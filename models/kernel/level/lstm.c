@@ -1,6 +1,7 @@
-/* One step of one sequence, or a few, over weights laid out in the order they are used in
- * (sequence/lstm_stream.c). A block's sums stay in registers: all units of the block for one
- * stream, one vector of them for several, which then share each vector of weights. */
+/* One step of one sequence, or of a few, over weights that are laid out in the order of their use
+ * (sequence/lstm_stream.c). The sums stay in registers. A stream alone takes as many vectors of a
+ * block's units at a time as there are registers for. Several streams take one vector of units at a
+ * time, and share each vector of weights. */
 #include <string.h>
 
 #include "models/kernel/elementary.h"
@@ -16,7 +17,7 @@ enum { TILE = 3, ALONE = 2 };
 
 typedef struct layer {
     int64_t hidden, input;
-    const float *packed; /* of one block */
+    const float *packed; /* weights of the present block */
     const float *x;
     int64_t x_stride;
     const float *before;
@@ -24,8 +25,8 @@ typedef struct layer {
     int64_t stride;
 } layer;
 
-/* sums += x (rows, count; row stride) weights (count, 4 gates, 16 units), of `vectors` vectors of
- * units; rows and vectors are constants where this is inlined. */
+/* sums += x (rows, count; row stride `stride`) weights (count, 4 gates, 16 units), for `vectors`
+ * vectors of units. `rows` and `vectors` are constants where this is inlined. */
 ASSAY__ELEMENT void accumulate(const int rows, const int vectors, int64_t count, const float *x,
                                int64_t stride, const float *weights,
                                assay__floats (*sums)[GATES][ALONE])
@@ -45,7 +46,8 @@ ASSAY__ELEMENT void accumulate(const int rows, const int vectors, int64_t count,
     }
 }
 
-/* One block's units: cell (16) before and after, hidden state (16). */
+/* Applies the activations to one block: cell (16) is read and overwritten, hidden (16) is
+ * written. */
 ASSAY__ELEMENT void activate(const float *restrict gates, float *restrict cell,
                              float *restrict hidden)
 {

@@ -1,11 +1,11 @@
-/* Sums over the neighbours of nodes, a row of values for each; the compiler vectorises over the
- * row. */
+/* Sums over the neighbours of each node, where every node has a row of values. The compiler
+ * vectorises over the row. */
 #include <string.h>
 
 #include "models/kernel/elementary.h"
 #include "models/kernel/level/level.h"
 
-static const float EPSILON = 1e-6F; /* of the gates' normalisation, as the authors' code has it */
+static const float EPSILON = 1e-6F; /* added when gates are normalised, as in the authors' code */
 
 void ASSAY__AT(neighbours_sum_add)(const int64_t *offsets, const int32_t *neighbours, int64_t nodes,
                                    int64_t width, const float *x, float *y)

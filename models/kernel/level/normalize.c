@@ -1,9 +1,11 @@
-/* A row is read from memory once: it fits the first-level cache, where the later passes find it. */
+/* Layer normalisation. A row is read from memory once: it fits into the first-level cache, where
+ * the later passes over it find it. */
 #include <math.h>
 
 #include "models/kernel/level/level.h"
 
-/* Mean first, then the squares about it: the one-pass formula cancels where the mean is large. */
+/* Computes the mean first, and then the squares of the differences from it. The one-pass formula
+ * would cancel where the mean is large. */
 static void normalize_row(int64_t columns, float epsilon, const float *x, const float *scale,
                           const float *shift, float *y, float *mean, float *rstd)
 {

@@ -1,4 +1,5 @@
-/* Stencils and tridiagonal systems: the compiler vectorises over points or systems. */
+/* Stencils and tridiagonal systems of the differential equations. The compiler vectorises over the
+ * grid points, or over the systems of a batch. */
 #include "models/kernel/level/level.h"
 
 void ASSAY__AT(burgers_slope)(int64_t points, double viscosity, const double *u,

@@ -1,12 +1,13 @@
-/* A tile of rows by vectors is held in registers while the inner dimension runs through, as many
- * sums as the level has registers for: the arithmetic is the limit, not the loads.
+/* Matrix products c = a b. A tile of the result, some rows by some vectors of columns, is held in
+ * registers while the inner dimension runs through. A tile has as many sums as the level has
+ * registers for, so that the arithmetic is the limit and not the loads.
  *
- * narrow_product() reads both operands where they stand. product() first copies what the tiles read
- * again and again (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
- * multiplication"): a panel of b, DEPTH by one tile's columns, which then stays near the processor.
- * While it multiplies it asks for what comes next. A copy of a as well, in groups of rows where it
- * is transposed, was slower: panels are then copied once for each group. Against OpenBLAS, whose
- * kernels are for any size, a panel fits our sizes: few hundred rows. */
+ * narrow_product() reads both operands where they stand. product() first copies the values that the
+ * tiles read again and again (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
+ * multiplication"): a panel of `b`, DEPTH rows by the columns of one tile, which then stays in a
+ * near cache. While it multiplies, it prefetches the next panel. Copying `a` as well, in groups of
+ * rows where `a` is transposed, was slower, because the panels are then copied once for each group.
+ * The kernels of OpenBLAS serve any size; our panel is chosen for our sizes, a few hundred rows. */
 #include <string.h>
 
 #include "models/kernel/level/level.h"
@@ -21,14 +22,15 @@ enum { ROWS = 6, VECTORS = 4 };
 enum { ROWS = 3, VECTORS = 4 };
 #endif
 
-/* What the processor is asked to bring near while it multiplies: rows of memory. */
+/* Rows of memory that are prefetched while the processor multiplies. */
 typedef struct ahead {
     const float *data;
     int64_t rows, stride, width;
 } ahead;
 
-enum { LINE = 16 }; /* floats of a cache line */
+enum { LINE = 16 }; /* floats in a cache line */
 
+/* Prefetches the next `rows` rows, and moves `next` past them. */
 static void fetch(ahead *next, int64_t rows)
 {
     for (; rows > 0 && next->rows > 0; rows--, next->rows--, next->data += next->stride)
@@ -36,7 +38,8 @@ static void fetch(ahead *next, int64_t rows)
             __builtin_prefetch(next->data + j, 0, 2);
 }
 
-/* Vectors of a tile of fewer rows, for which there are registers too. */
+/* The vectors of a tile that has fewer than ROWS rows: its rows leave registers for more
+ * vectors. */
 enum { WIDER = VECTORS > 3 ? VECTORS : 3 };
 
 typedef struct product {
@@ -45,19 +48,19 @@ typedef struct product {
     int64_t a_row, a_column;
     const float *b;
     int64_t b_stride;
-    const float *bias; /* NULL: none; not together with add */
+    const float *bias; /* may be NULL; not together with add */
     bool add;
     float *c;
     int64_t c_stride;
     ahead next;
-    int64_t next_each; /* of its rows to ask for with each strip */
+    int64_t next_each; /* how many rows of `next` to prefetch after each strip */
 } product;
 
-/* c (rows, vectors x FLOATS) from the first row of a and column `at` of b; inlined for constants.
- */
+/* Computes c (rows, vectors x FLOATS) from the first `rows` rows of `a` and the columns of `b` from
+ * `at` on. `rows` and `vectors` are constants where this is inlined. */
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
 {
-    enum { HALF = 4 }; /* rows that one pointer is for, so that few registers hold the distances */
+    enum { HALF = 4 }; /* rows for each pointer into a, so that few registers hold row distances */
     assay__floats sums[ROWS][WIDER];
     const float *a[2] = {p->a, p->a + HALF * p->a_row}, *b = p->b + at;
     const int64_t a_row = p->a_row, a_column = p->a_column, b_stride = p->b_stride;
@@ -116,7 +119,7 @@ static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
     }
 }
 
-/* All n columns of some rows, a constant number where this is inlined. */
+/* Computes all n columns of some rows. `rows` is a constant where this is inlined. */
 ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 {
     const int most = rows == ROWS ? VECTORS : WIDER;
@@ -133,9 +136,8 @@ ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
         remainder_of(rows, p, at, n);
 }
 
-/* Functions of their own: the loops of all of them together would need more registers than there
- * are.
- */
+/* Each number of rows has a function of its own: inlined into one function, the loops together
+ * would need more registers than there are. */
 #define STRIP(name, rows)                                                                          \
     static __attribute__((noinline)) void name(const product *p, int64_t n)                        \
     {                                                                                              \
@@ -148,11 +150,11 @@ STRIP(strip_of_two, 2)
 STRIP(strip_of_one, 1)
 #undef STRIP
 
-/* m rows and n columns */
+/* Computes m rows and n columns, one strip of rows after the other. */
 static void strips(int64_t m, int64_t n, product p)
 {
     while (m > 0) {
-        /* eight as four and four rather than six and two */
+        /* eight rows are taken as four and four rather than as six and two */
         const bool halves = 2 * FEWER > ROWS && m == 2 * FEWER;
         const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
         (rows == ROWS    ? whole_strip
@@ -186,8 +188,9 @@ void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, 
 
 enum { PANEL = VECTORS * ASSAY__FLOATS, DEPTH = 256 };
 
-/* Columns of the next panel where `left` are left: two panels of two vectors rather than three and
- * one, since a tile of one vector loads more than it multiplies. */
+/* Returns the columns of the next panel where `left` columns are left. Two panels of two vectors
+ * are better than one of three and one of one, because a tile of one vector loads more than it
+ * multiplies. */
 static int64_t panel_columns(int64_t left)
 {
     if (VECTORS > 2 && left > PANEL && left <= PANEL + ASSAY__FLOATS)
@@ -195,8 +198,8 @@ static int64_t panel_columns(int64_t left)
     return left < PANEL ? left : PANEL;
 }
 
-/* panel (depth, PANEL) = b (depth, columns), element (l, j) at b[l * row + j * column]; 0 beside it
- */
+/* panel (depth, PANEL) = b (depth, columns), with element (l, j) of b at b[l * row + j * column].
+ * If the columns do not fill whole vectors, the rest of the panel is 0. */
 static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t row, int64_t column,
                        float *panel)
 {
@@ -217,7 +220,8 @@ static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t r
     }
 }
 
-/* m rows of a panel whose columns are no whole vectors: through a result that has them. */
+/* Computes m rows of a panel whose columns do not fill whole vectors. The strips write to a buffer
+ * that is wide enough, from which the result is copied. */
 static void odd_strips(int64_t m, int64_t n, product p)
 {
     float whole[ROWS * PANEL];
@@ -238,7 +242,8 @@ static void odd_strips(int64_t m, int64_t n, product p)
     }
 }
 
-/* Where the panel at (l, j) of b (k, n) comes from, or the first of the next depth where j is n. */
+/* Returns the rows of memory of the panel at (l, j) of b (k, n). If j is n, it is the first panel
+ * of the next DEPTH rows. There are no rows past the last panel. */
 static ahead panel_at(int64_t n, int64_t k, int64_t l, int64_t j, const float *b, int64_t b_row,
                       int64_t b_column)
 {
@@ -258,7 +263,7 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
                         int64_t a_column, const float *b, int64_t b_row, int64_t b_column,
                         const float *bias, bool add, float *c, int64_t c_stride)
 {
-    enum { NEAR = 128 }; /* rows of b so short are as good as a copy of some of their columns */
+    enum { NEAR = 128 }; /* rows of b this short are as good as a copy of some columns */
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
     const bool near = b_column == 1 && b_row <= NEAR && n % ASSAY__FLOATS == 0;
     for (int64_t l = 0; l < k; l += DEPTH) {
@@ -288,9 +293,10 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
     }
 }
 
-/* Found by timing both at the models' sizes, interleaved. Of a transposed a, rows are read across:
- * with the small tiles of 16 registers that is too often for the lines and pages it touches if they
- * lie far apart, and rows 4 KiB apart share one set of the cache at every level. */
+/* The limits were found by timing both products, interleaved, at the sizes of the models. If `a` is
+ * transposed, it is read across its rows in memory. With the small tiles of 16 registers it is read
+ * so often that rows far apart touch too many cache lines and pages. With any number of registers,
+ * rows 4 KiB apart are too far, because they share one set of the cache. */
 bool ASSAY__AT(product_pays)(int64_t m, int64_t n, bool a_transposed, int64_t a_stride,
                              bool b_transposed)
 {
@@ -300,6 +306,6 @@ bool ASSAY__AT(product_pays)(int64_t m, int64_t n, bool a_transposed, int64_t a_
     return a_pays && n >= ASSAY__FLOATS && m >= (b_transposed ? ROWS : FEW);
 #else
     (void)m, (void)n, (void)a_transposed, (void)a_stride, (void)b_transposed;
-    return false; /* not measured: OpenBLAS */
+    return false; /* not measured here, so OpenBLAS is used */
 #endif
 }

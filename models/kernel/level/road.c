@@ -1,5 +1,5 @@
-/* Scores of the roads that can follow: one candidate after the other, vectorised over the scorer.
- */
+/* Scores of the roads that can follow the current one. The candidates are scored one after the
+ * other; the compiler vectorises over the units of the scorer. */
 #include "models/kernel/level/level.h"
 
 void ASSAY__AT(road_score)(int64_t positions, int64_t trajectories, const int64_t *first,

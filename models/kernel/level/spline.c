@@ -1,14 +1,15 @@
-/* On uniform knots all basis functions are one, shifted: B_c(x) = M(s - c) with s the distance of x
- * from the first knot in intervals and M the cardinal B-spline on [0, order + 1]. Counted from its
- * centre, M is an even function and a sum of truncated powers (Schoenberg 1946),
+/* On uniform knots all basis functions are shifted copies of one function: B_c(x) = M(s - c). Here
+ * s is the distance of x from the first knot in intervals, and M is the cardinal B-spline on
+ * [0, order + 1]. About its centre M is an even function, and it is a sum of truncated powers
+ * (Schoenberg 1946),
  *
  *     M(v) = 1 / k! sum_{j < h} (-1)^j binomial(k + 1, j) (h - j - |v - h|)_+^k,   h = (k + 1) / 2,
  *
- * with at most three terms up to order 5, all of it arithmetic without branches, so a function is
- * evaluated at a whole vector of values at a time. Finding each value's interval and placing its
- * order + 1 nonzero functions there would be less arithmetic, but one value at a time, and the
- * matrix product that follows reads all of them anyway. Taken from the outer end, the sum hardly
- * cancels: no term is more than four times the result. */
+ * with at most three terms up to order 5. All of it is arithmetic without branches, so a whole
+ * vector of values is evaluated at a time. Finding the interval of each value and placing its
+ * order + 1 nonzero functions there would be less arithmetic, but it would handle one value at a
+ * time, and the matrix product that follows reads all functions anyway. Summed from the outer end,
+ * the terms hardly cancel: no term is more than four times the result. */
 #include "models/kernel/level/level.h"
 
 /* (-1)^j binomial(k + 1, j) / k! */
@@ -31,7 +32,7 @@ ASSAY__ELEMENT float truncated_power(float t, int exponent)
     return power;
 }
 
-/* M at `away` from its centre; `order` is a constant where this is inlined. */
+/* Returns M at `away` from its centre; `order` is a constant where this is inlined. */
 ASSAY__ELEMENT float value(int order, float away)
 {
     float half = 0.5F * (float)(order + 1);
@@ -42,7 +43,8 @@ ASSAY__ELEMENT float value(int order, float away)
     return sum;
 }
 
-/* M' there; of order 1 from the right. */
+/* Returns M' at `away` from the centre of M; for order 1, where M has corners, the slope to their
+ * right. */
 ASSAY__ELEMENT float slope(int order, float away)
 {
     if (order == 1) {
@@ -58,8 +60,8 @@ ASSAY__ELEMENT float slope(int order, float away)
     return sign * sum;
 }
 
-/* s - c - h = rate x + shift: both constants are exact, so one fused multiply-add rounds once, at
- * the size of the distance and not at that of s. */
+/* The distance from the centre is s - c - h = rate x + shift. Both constants are exact, so one
+ * fused multiply-add rounds once, at the size of the distance and not at the size of s. */
 #define OF_ORDER(order)                                                                            \
     static void basis_##order(int64_t grid, int64_t count, const float *restrict x,                \
                               float *restrict basis, int64_t stride)                               \

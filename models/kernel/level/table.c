@@ -1,4 +1,4 @@
-/* This level's table. */
+/* The table of this level's kernels, from which kernels.c chooses. */
 #include "models/kernel/level/level.h"
 
 extern const assay__kernels ASSAY__AT(kernels);

@@ -11,7 +11,7 @@ LATENT_DIM, LAG, STEPS, TRIALS = 10, 3, 50, 20
 
 
 def make_mvar(generator):
-    """A stable MVAR: A_0 is its constant, A_j the matrices of its lags."""
+    """Make a stable MVAR: A_0 is its constant, and A_j holds the matrices of its lags."""
     scale = 0.5 / (LATENT_DIM * LAG)
     return {"A_0": [generator.uniform(-0.1, 0.1) for _ in range(LATENT_DIM)],
             "A_j": [[[generator.uniform(-scale, scale) for _ in range(LATENT_DIM)] for _ in range(LATENT_DIM)] for _ in range(LAG)]}

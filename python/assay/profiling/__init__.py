@@ -1,11 +1,11 @@
-"""What a model costs: runtime, memory, FLOPs, and how they grow.
+"""Profiles of models: runtime, memory, FLOPs, and how the runtime grows with the size.
 
     from assay.profiling import profile_forward
 
     stats = profile_forward(model, batch, num_runs=100, warmup_runs=10)
     print(f"Forward: {stats.mean:.2f} ± {stats.std:.2f} ms")
 
-Models of PyTorch and anything else that can be called; PyTorch is used only if the program has imported it.
+The functions take PyTorch models and other callables. PyTorch is used only if the program has imported it.
 """
 from .flops import *
 from .memory import *

@@ -1,6 +1,6 @@
-"""How much arithmetic a model does, from its sizes alone.
+"""Estimates the FLOPs of a model from its sizes alone.
 
-A product of an m x k and a k x n matrix is 2 m k n FLOPs; everything else has a stated price (docs/flops.md of assay).
+A product of an m x k and a k x n matrix counts as 2 m k n FLOPs. Every other operation has a stated price (docs/flops.md of assay).
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["FLOPsEstimate", "FLOPsEstimator", "estimate_attention_flops", "estim
 
 @dataclasses.dataclass
 class FLOPsEstimate:
-    """FLOPs of one forward pass, and of its components."""
+    """The FLOPs of one forward pass, and of its components."""
 
     total: int
     breakdown: Dict[str, int]
@@ -24,39 +24,40 @@ class FLOPsEstimate:
 
 
 def estimate_linear_flops(in_features: int, out_features: int, batch_size: int = 1, seq_len: int = 1) -> int:
-    """A linear layer with its bias."""
+    """FLOPs of a linear layer with its bias."""
     return _core.linear_flops(in_features, out_features, batch_size, seq_len)
 
 
 def estimate_attention_flops(num_nodes: int, hidden_dim: int, num_heads: int, sparse_ratio: float = 1.0) -> int:
-    """One layer of multi-head attention; `sparse_ratio` is the share of the pairs of nodes that attend."""
+    """FLOPs of one layer of multi-head attention. `sparse_ratio` is the share of the pairs of nodes that attend to each other."""
     return _core.attention_flops(num_nodes, hidden_dim, num_heads, sparse_ratio)
 
 
 def estimate_mpnn_flops(num_nodes: int, num_edges: int, in_features: int, out_features: int, mpnn_type: str = "gin") -> int:
-    """One layer of message passing: "gin", "gcn" or "gatedgcn"."""
+    """FLOPs of one layer of message passing of the type "gin", "gcn" or "gatedgcn"."""
     return _core.mpnn_flops(num_nodes, num_edges, in_features, out_features, mpnn_type)
 
 
 def estimate_ffn_flops(hidden_dim: int, ffn_dim: int, num_nodes: int) -> int:
-    """Two linear layers with GELU between them."""
+    """FLOPs of two linear layers with GELU between them."""
     return _core.ffn_flops(hidden_dim, ffn_dim, num_nodes)
 
 
 def estimate_pe_flops(num_nodes: int, pe_dim: int, pe_type: str = "lap") -> int:
-    """Positional encodings, by dense methods: "lap" (eigenvectors of the Laplacian), "rwse" (random walks) or "none"."""
+    """FLOPs of positional encodings, by dense methods: "lap" (eigenvectors of the Laplacian), "rwse" (random walks) or "none"."""
     return _core.pe_flops(num_nodes, pe_dim, pe_type)
 
 
 def estimate_model_flops(num_nodes: int, num_edges: int, hidden_dim: int, num_layers: int, num_heads: int, ffn_dim: int,
                          sparse_ratio: float = 1.0, mpnn_type: str = "gin") -> FLOPsEstimate:
-    """A graph transformer: in each layer message passing, attention, FFN and norms."""
+    """FLOPs of a graph transformer. Each layer has message passing, attention, a feed-forward network and norms."""
     return FLOPsEstimate(*_core.model_flops(num_nodes, num_edges, hidden_dim, num_layers, num_heads, ffn_dim, sparse_ratio, mpnn_type))
 
 
 class FLOPsEstimator:
-    """The arithmetic of a model: by its sizes, if it has the attributes hidden_dim, num_layers and num_heads, as graph transformers
-    have (ffn_dim is 2 x hidden_dim unless it says otherwise); else module by module, if it is one of PyTorch."""
+    """Estimates the FLOPs of a model. If the model has the attributes hidden_dim, num_layers and num_heads, as graph transformers have, they are
+    estimated from these sizes; ffn_dim is 2 x hidden_dim unless the model has that attribute. Otherwise the model must be a PyTorch module, and
+    its parts are added up."""
 
     def __init__(self, model: Any):
         self.model = model
@@ -71,7 +72,7 @@ class FLOPsEstimator:
         return self._walk(num_nodes)
 
     def count_parameters(self) -> int:
-        """How many parameters the model has."""
+        """The number of parameters of the model."""
         parameters = getattr(self.model, "parameters", None)
         if not callable(parameters):
             raise TypeError(f"{type(self.model)} has no parameters()")
@@ -85,7 +86,7 @@ class FLOPsEstimator:
         return None
 
     def _walk(self, rows: int) -> FLOPsEstimate:
-        """Every module once, over as many rows as there are nodes."""
+        """Add up the FLOPs of every module once, each over as many rows as there are nodes."""
         breakdown: Dict[str, int] = {}
         unknown: List[str] = []
         within: set = set()
@@ -103,7 +104,7 @@ class FLOPsEstimator:
 
 
 def _module_flops(part: Any, rows: int) -> Optional[int]:
-    """FLOPs of a module over so many rows; None if it is made of others, or not known."""
+    """FLOPs of a module over this number of rows. None if it consists of other modules, or if its kind is not known."""
     nn = _torch.torch().nn
     if isinstance(part, nn.MultiheadAttention):
         return estimate_attention_flops(rows, part.embed_dim, part.num_heads)

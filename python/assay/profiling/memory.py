@@ -1,7 +1,7 @@
-"""What memory a model and its calls hold. MB are 2^20 bytes.
+"""The memory that a model and its calls hold. MB are 2^20 bytes.
 
-On a GPU the figures are those of PyTorch's allocator. On the CPU they are the resident memory of the process, and the exact
-heap under `assay run --heap`; nothing is reserved there, so that figure is nan.
+On a GPU the figures are those of PyTorch's allocator. On the CPU they are the resident memory of the process, and the exact heap
+under `assay run --heap`. There is no reserved memory on the CPU, so that figure is nan.
 """
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class MemoryStats:
     reserved_mb: float
     device: str
     unavailable: Dict[str, str] = dataclasses.field(default_factory=dict)
-    """Why a figure is nan."""
+    """The reason why a figure is nan."""
 
 
 def _gpu(device: Any) -> Any:
-    """torch.cuda if this device is a GPU that is there. Without a device: if there is one. A GPU that was asked for and is not there
-    is an error: the memory of the process is another thing."""
+    """torch.cuda if this device is an existing GPU, or if no device is given and there is a GPU; otherwise None. If a GPU is asked for and does
+    not exist, that is an error, because the memory of the process would be another figure."""
     if _torch.cuda() is not None:
         _torch.check_device(device)
     return _torch.cuda_on(device)
 
 
 def reset_memory_stats(device: Any = None) -> None:
-    """Restart peaks from what is in use now. On the CPU this restarts the kernel's own figure of the process."""
+    """Reset the peaks to the memory that is in use now. On the CPU this resets the kernel's own peak of the process."""
     gpu = _gpu(device)
     if gpu is not None:
         gpu.reset_peak_memory_stats(device)
@@ -71,7 +71,7 @@ def _tensor_bytes(tensor: Any) -> int:
 
 
 def _activation_bytes(model: Any, batch: Any) -> int:
-    """Bytes of the tensors that a forward pass keeps for the backward pass, each one once, parameters and inputs aside."""
+    """Bytes of the tensors that a forward pass keeps for the backward pass, without parameters and buffers. Each tensor counts once."""
     torch = _torch.torch()
     own = {tensor.data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
     seen: Dict[int, int] = {}
@@ -82,15 +82,15 @@ def _activation_bytes(model: Any, batch: Any) -> int:
         return tensor
     call, _ = split(model, batch)
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        output = call()     # alive until all are counted, so that no address is used twice
+        output = call()     # kept alive until all tensors are counted, so that no address is used twice
         total = sum(seen.values())
     del output
     return total
 
 
 def get_memory_breakdown(model: Any, batch: Any, device: Any = None) -> Dict[str, float]:
-    """MB of a model of PyTorch by use: 'parameters', 'buffers', 'gradients' (once there are some), 'forward_activations' (what a
-    forward pass keeps for the backward pass), 'total'."""
+    """MB of a PyTorch model by use: 'parameters', 'buffers', 'gradients' (their size once they exist), 'forward_activations' (the tensors
+    that a forward pass keeps for the backward pass), 'total'."""
     need_torch("get_memory_breakdown()")
     if not _torch.is_module(model):
         raise TypeError(f"get_memory_breakdown() needs a torch.nn.Module, not {type(model)}")
@@ -102,20 +102,20 @@ def get_memory_breakdown(model: Any, batch: Any, device: Any = None) -> Dict[str
 
 
 class MemoryProfiler:
-    """The memory of a model's passes on a device."""
+    """Measures the memory of the passes of a model on a device."""
 
     def __init__(self, model: Callable[..., Any], device: Any = None):
         self.model = moved(model, device)
         self.device = device
 
     def profile_forward(self, batch: Any) -> MemoryStats:
-        """The memory of a forward pass, with what it keeps for the backward pass."""
+        """The memory of a forward pass, including the tensors that it keeps for the backward pass."""
         call, _ = split(self.model, moved(batch, self.device))
         return profile_memory_usage(call, device=self.device)
 
 
 def estimate_attention_memory(num_nodes: int, num_heads: int, hidden_dim: int, batch_size: int = 1) -> float:
-    """MB that attention keeps if it is computed plainly: its matrices, and queries, keys, values and output, float32."""
+    """MB that plain attention keeps: its matrices, and queries, keys, values and output, all as float32."""
     for size in (num_nodes, num_heads, hidden_dim, batch_size):
         if size < 0:
             raise ValueError(f"sizes must not be negative: {size}")
@@ -123,8 +123,8 @@ def estimate_attention_memory(num_nodes: int, num_heads: int, hidden_dim: int, b
 
 
 def estimate_pe_storage(num_nodes: int, node_pe_dim: int, relative_pe_buckets: int = 0, sparse_ratio: float = 1.0) -> Dict[str, float]:
-    """MB of positional encodings, float32: 'node_pe', 'relative_pe_dense', and 'relative_pe_sparse' for the share `sparse_ratio` of
-    the pairs of nodes, with two indices of 32 bits each."""
+    """MB of positional encodings as float32: 'node_pe', 'relative_pe_dense', and 'relative_pe_sparse', which has the share `sparse_ratio`
+    of the pairs of nodes and two indices of 32 bits for each pair."""
     if min(num_nodes, node_pe_dim, relative_pe_buckets) < 0 or not 0 <= sparse_ratio <= 1:
         raise ValueError("sizes must not be negative, and sparse_ratio must be from 0 to 1")
     sizes = _core.pe_storage(num_nodes, node_pe_dim, relative_pe_buckets, sparse_ratio)

@@ -1,4 +1,4 @@
-"""How long functions and the passes of a model take. Times are in milliseconds; a GPU has finished at each one's end."""
+"""Times functions and the passes of a model. Times are in milliseconds. Each time ends when the GPU has finished."""
 from __future__ import annotations
 
 import dataclasses
@@ -12,13 +12,13 @@ __all__ = ["RuntimeProfiler", "RuntimeStats", "benchmark_function", "profile_bac
 
 
 def _text(milliseconds: float) -> str:
-    """Two decimals, or two digits of what would be 0.00."""
+    """The number with two decimals, or with two significant digits if it would be shown as 0.00."""
     return f"{milliseconds:.2g}" if 0 < milliseconds < 0.01 else f"{milliseconds:.2f}"
 
 
 @dataclasses.dataclass
 class RuntimeStats:
-    """Milliseconds of single runs, and of the mean its 95 % interval."""
+    """The times of single runs in milliseconds. `low` and `high` are the 95 % interval of the mean."""
 
     mean: float
     std: float
@@ -33,13 +33,13 @@ class RuntimeStats:
                 f"{self.num_runs} runs)")
 
     def to_dict(self) -> Dict[str, Any]:
-        """As it stands in the JSON of a profile; None for what is not known."""
+        """The figures as in the JSON of a profile. A figure that is not known is None."""
         figures = {name: value if value == value else None for name, value in dataclasses.asdict(self).items()}
         return {**figures, "unit": "ms"}
 
     @classmethod
     def of(cls, timing: Any) -> "RuntimeStats":
-        """The figures of a timing of the core."""
+        """The figures of a Timing of the extension module."""
         figures = timing.dict()
         return cls(*(1e3 * figures[f"{name}_seconds"] for name in ("mean", "std", "min", "max")), figures["count"],
                    1e3 * figures["low_seconds"], 1e3 * figures["high_seconds"])
@@ -47,7 +47,7 @@ class RuntimeStats:
 
 def _measure(call: Callable[[], Any], num_runs: int, warmup_runs: int, set_up: Optional[Callable[[], Any]] = None,
              device: Any = None) -> RuntimeStats:
-    """`device`: the GPU to wait for; None: the current one."""
+    """Time a call. `device` is the GPU to wait for; None means the current one."""
     if set_up is not None:
         set_up = _torch.synchronized(set_up, device)
     _torch.synchronize(device)
@@ -55,7 +55,7 @@ def _measure(call: Callable[[], Any], num_runs: int, warmup_runs: int, set_up: O
 
 
 def benchmark_function(fn: Callable[..., Any], *args: Any, num_runs: int = 100, warmup_runs: int = 10, **kwargs: Any) -> RuntimeStats:
-    """Time single calls of fn(*args, **kwargs), after `warmup_runs` that do not count."""
+    """Time single calls of fn(*args, **kwargs), after `warmup_runs` calls that do not count."""
     if not callable(fn):
         raise TypeError(f"benchmark_function() calls a function, not {fn!r}")
     return _measure((lambda: fn(*args, **kwargs)) if args or kwargs else fn, num_runs, warmup_runs)
@@ -67,8 +67,8 @@ def _check(model: Any) -> None:
 
 
 def profile_forward(model: Callable[..., Any], batch: Any, num_runs: int = 100, warmup_runs: int = 10) -> RuntimeStats:
-    """Time forward passes without gradients, in the mode the model is in. A batch is the argument, or a tuple of arguments,
-    or a dictionary of keywords."""
+    """Time forward passes without gradients, in the present mode of the model. A batch is the argument, or a tuple of arguments, or a
+    dictionary of keywords."""
     _check(model)
     call, _ = split(model, batch)
     torch = _torch.torch()
@@ -80,9 +80,9 @@ def profile_forward(model: Callable[..., Any], batch: Any, num_runs: int = 100, 
 
 def profile_backward(model: Callable[..., Any], batch: Any, loss_fn: Optional[Callable[..., Any]] = None, num_runs: int = 100,
                      warmup_runs: int = 10) -> RuntimeStats:
-    """Time backward passes alone: each forward pass before them is outside the time. The gradients are as before afterwards.
+    """Time backward passes alone. The forward pass before each of them is not timed. The gradients are restored afterwards.
 
-    loss_fn(output, target) takes the target of the batch, or zeros if it has none. By default the loss is the sum of all outputs.
+    loss_fn(output, target) gets the target of the batch, or zeros if the batch has none. By default the loss is the sum of all outputs.
     """
     _check(model)
     need_torch("profile_backward()")
@@ -104,7 +104,7 @@ def profile_backward(model: Callable[..., Any], batch: Any, loss_fn: Optional[Ca
 
 def profile_training_step(model: Callable[..., Any], batch: Any, optimizer: Any, loss_fn: Optional[Callable[..., Any]] = None,
                           num_runs: int = 100, warmup_runs: int = 10) -> RuntimeStats:
-    """Time training steps: gradients to zero, forward, backward, update. The parameters change, as in any training."""
+    """Time training steps: set the gradients to zero, forward, backward, update. The parameters change, as in any training."""
     _check(model)
     call, target = split(model, batch)
 
@@ -121,7 +121,7 @@ def profile_pe_computation(pe_transform: Callable[[Any], Any], data: Any, num_ru
 
 
 class RuntimeProfiler:
-    """All passes of a model on a device."""
+    """Times all passes of a model on a device."""
 
     def __init__(self, model: Callable[..., Any], device: Any = None, num_runs: int = 100, warmup_runs: int = 10):
         self.model = moved(model, device)
@@ -129,7 +129,7 @@ class RuntimeProfiler:
         self.num_runs, self.warmup_runs = num_runs, warmup_runs
 
     def profile_all(self, batch: Any, optimizer: Any = None, loss_fn: Optional[Callable[..., Any]] = None) -> Dict[str, RuntimeStats]:
-        """'forward'; of a model of PyTorch with parameters to learn, 'backward'; with an optimizer, 'training_step'."""
+        """Time 'forward'; for a PyTorch model with parameters to learn also 'backward'; with an optimizer also 'training_step'."""
         batch = moved(batch, self.device)
         runs = {"num_runs": self.num_runs, "warmup_runs": self.warmup_runs}
         results = {"forward": profile_forward(self.model, batch, **runs)}

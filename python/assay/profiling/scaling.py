@@ -1,7 +1,8 @@
-"""How a model's forward pass grows with nodes, layers and encodings.
+"""Measures how the time of a model's forward pass grows with nodes, layers and encodings.
 
-The sizes take turns, several times over and with a new model each time, so that a slow minute of the machine shows as noise and
-not as growth. A model factory makes a model; it is given `num_layers`, `pe_type` and `pe_dim` as keywords, as far as they are varied.
+The sizes are measured in turns, several times and with a new model each time, so that a slow minute of the machine appears as noise and
+not as growth. A model factory is a function that makes a model. It gets those of the keywords `num_layers`, `pe_type` and `pe_dim` that are
+varied.
 """
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ ENCODINGS = ({"name": "lap", "dim": 16}, {"name": "rwse", "dim": 16}, {"name": "
 
 
 class ScalingGraph:
-    """A random graph: `x`, the features (num_nodes, feature_dim), and `edge_index`, sources and targets (2, num_edges), every edge in
-    both directions. They are tensors if the program uses PyTorch, else arrays if it uses NumPy, else lists."""
+    """A random graph: `x`, the features (num_nodes, feature_dim), and `edge_index`, sources and targets (2, num_edges), with every edge in
+    both directions. They are tensors if the program uses PyTorch, otherwise arrays if it uses NumPy, and otherwise lists."""
 
     def __init__(self, num_nodes: int, num_edges: int, feature_dim: int, x: Any, edge_index: Any):
         self.num_nodes, self.num_edges, self.feature_dim = num_nodes, num_edges, feature_dim
@@ -55,14 +56,14 @@ def _matrix(code: str, content: bytes, rows: int, columns: int) -> Any:
 
 def generate_scaling_graphs(num_nodes_list: Sequence[int] = NODES, avg_degree: float = 5, feature_dim: int = 16,
                             seed: int = 42) -> List[ScalingGraph]:
-    """One connected random graph for each size. The same seed gives the same graphs."""
+    """Make one connected random graph for each size. The same seed gives the same graphs."""
     return [ScalingGraph(nodes, edges, width, _matrix("f", features, nodes, width), _matrix("q", pairs, 2, edges))
             for nodes, edges, width, features, pairs in _core.scaling_graphs(list(num_nodes_list), avg_degree, feature_dim, seed)]
 
 
 @dataclasses.dataclass
 class ScalingResult:
-    """What was measured at each size. `record` has everything, with the growth that was fitted; `assay report` shows it."""
+    """The figures at each size. `record` has all of them and the fitted growth; `assay report` shows it."""
 
     parameter_name: str
     parameter_values: List[int]
@@ -71,7 +72,7 @@ class ScalingResult:
     text: str
 
     def print_summary(self) -> None:
-        """Print the time at every size, and how it grows."""
+        """Print the time at every size, and the growth."""
         print(self.text, end="")
 
     def _repr_html_(self) -> str:
@@ -89,7 +90,7 @@ def _make(model_factory: Callable[..., Any], device: Any, **sizes: Any) -> Any:
         inspect.signature(model_factory).bind(**sizes)
     except TypeError:
         raise TypeError(f"the model factory does not take {', '.join(sizes)}: write def model_factory(**kwargs)") from None
-    except ValueError:      # a function in C does not say what it takes
+    except ValueError:      # a function in C has no signature
         pass
     model = moved(model_factory(**sizes), device)
     if not callable(model):
@@ -120,7 +121,7 @@ def _run(parameter: str, sizes: Sequence[int], make: Callable[[int], tuple], bud
 
 def run_node_scaling(model_factory: Callable[..., Any], num_nodes_list: Sequence[int] = NODES, avg_degree: float = 5, device: Any = None,
                      feature_dim: int = 16, seed: int = 42, budget_seconds: float = 10.0) -> ScalingResult:
-    """The forward pass on graphs of several sizes."""
+    """Measure the forward pass on graphs of several sizes."""
     graphs = dict(zip(map(int, num_nodes_list), (graph.to(device) for graph in
                                                  generate_scaling_graphs(num_nodes_list, avg_degree, feature_dim, seed))))
     return _run("num_nodes", num_nodes_list, lambda nodes: (_make(model_factory, device), graphs[nodes]), budget_seconds, seed)
@@ -128,7 +129,7 @@ def run_node_scaling(model_factory: Callable[..., Any], num_nodes_list: Sequence
 
 def run_layer_scaling(model_factory: Callable[..., Any], num_layers_list: Sequence[int] = LAYERS, num_nodes: int = 500, device: Any = None,
                       avg_degree: float = 5, feature_dim: int = 16, seed: int = 42, budget_seconds: float = 10.0) -> ScalingResult:
-    """The forward pass of models of several depths, on one graph."""
+    """Measure the forward pass of models of several depths, on one graph."""
     graph = generate_scaling_graphs([num_nodes], avg_degree, feature_dim, seed)[0].to(device)
     return _run("num_layers", num_layers_list, lambda layers: (_make(model_factory, device, num_layers=layers), graph), budget_seconds, seed)
 
@@ -136,7 +137,7 @@ def run_layer_scaling(model_factory: Callable[..., Any], num_layers_list: Sequen
 def run_pe_scaling(model_factory: Callable[..., Any], pe_configs: Sequence[Dict[str, Any]] = ENCODINGS, num_nodes: int = 500,
                    device: Any = None, avg_degree: float = 5, feature_dim: int = 16, seed: int = 42,
                    budget_seconds: Optional[float] = None) -> Dict[str, RuntimeStats]:
-    """The forward pass with several encodings, measured in turns: {"lap 16": RuntimeStats, ...}."""
+    """Measure the forward pass with several encodings, in turns: {"lap 16": RuntimeStats, ...}."""
     graph = generate_scaling_graphs([num_nodes], avg_degree, feature_dim, seed)[0].to(device)
     names, calls = [], []
     for config in pe_configs:
@@ -163,12 +164,12 @@ class ScalingExperiment:
         self.results: List[ScalingResult] = []
 
     def run_node_scaling(self, num_nodes_list: Sequence[int] = NODES, **options: Any) -> ScalingResult:
-        """As run_node_scaling(); the experiment keeps the result."""
+        """Call run_node_scaling() and keep the result in the experiment."""
         return self._keep(run_node_scaling(self.model_factory, num_nodes_list, device=self.device,
                                            **{"budget_seconds": self.budget_seconds, **options}))
 
     def run_layer_scaling(self, num_layers_list: Sequence[int] = LAYERS, **options: Any) -> ScalingResult:
-        """As run_layer_scaling(); the experiment keeps the result."""
+        """Call run_layer_scaling() and keep the result in the experiment."""
         return self._keep(run_layer_scaling(self.model_factory, num_layers_list, device=self.device,
                                             **{"budget_seconds": self.budget_seconds, **options}))
 

@@ -1,4 +1,4 @@
-"""The state in which a model is profiled: seeds, modes, and calls of models."""
+"""Helpers for profiling: seeds, the modes of a model, and calls of a model with a batch."""
 from __future__ import annotations
 
 import inspect
@@ -13,7 +13,7 @@ __all__ = ["ProfilingContext", "set_seed"]
 
 
 def set_seed(seed: int = 42) -> None:
-    """Seed Python's random numbers, and those of NumPy and PyTorch if the program uses them."""
+    """Seed the random numbers of Python, and of NumPy and PyTorch if the program uses them."""
     random.seed(seed)
     numpy, torch = sys.modules.get("numpy"), _torch.torch()
     if numpy is not None:
@@ -23,12 +23,12 @@ def set_seed(seed: int = 42) -> None:
 
 
 class ProfilingContext:
-    """Dropout off, evaluation mode, a seed; modes and dropouts are as before when the block has ended:
+    """Switches dropout off, sets evaluation mode and a seed. After the block, modes and dropouts are restored:
 
         with ProfilingContext(model, disable_dropout=True, eval_mode=True, seed=42):
             stats = profile_forward(model, batch)
 
-    seed=None leaves the random numbers alone. The state of the generators is not restored.
+    seed=None does not touch the random numbers. The state of the generators is not restored.
     """
 
     def __init__(self, model: Any, disable_dropout: bool = True, eval_mode: bool = True, seed: Optional[int] = 42):
@@ -65,7 +65,7 @@ def _is_dropout(part: Any) -> bool:
 
 
 def moved(thing: Any, device: Any) -> Any:
-    """The thing on a device, if it can be moved; within tuples, lists and dictionaries too."""
+    """Move a model, a tensor or other object to a device, if it can be moved; also within tuples, lists and dictionaries."""
     if device is None:
         return thing
     if _torch.torch() is not None:
@@ -78,7 +78,7 @@ def moved(thing: Any, device: Any) -> Any:
 
 
 def _takes(function: Any, count: int) -> bool:
-    """Whether a function can be called with so many arguments; False if it cannot say."""
+    """Whether a function can be called with this number of arguments. False if that is not known."""
     try:
         inspect.signature(getattr(function, "forward", function)).bind(*[None] * count)
     except (TypeError, ValueError):
@@ -89,8 +89,9 @@ def _takes(function: Any, count: int) -> bool:
 def split(model: Any, batch: Any) -> Tuple[Callable[[], Any], Any]:
     """The call of a model on a batch, and the target in the batch, or None.
 
-    A batch is the argument, or a tuple or list of arguments, or a dictionary of keywords. The target is its `y`: an
-    attribute, or a key that the model does not take; or the last of several, if the model takes one argument less.
+    A batch is the argument, or a tuple or list of arguments, or a dictionary of keywords. The target is the attribute `y` of the
+    batch, or one of the keys y, target, targets, label and labels of a dictionary, or the last argument of a tuple if the model
+    takes one argument less.
     """
     if isinstance(batch, list):
         batch = tuple(batch)
@@ -106,7 +107,7 @@ def split(model: Any, batch: Any) -> Tuple[Callable[[], Any], Any]:
 
 
 def loss_of(loss_fn: Optional[Callable[..., Any]], output: Any, target: Any) -> Any:
-    """The loss of an output. Without a target, that of zeros; without a loss function, the sum of all outputs."""
+    """The loss of an output. Without a target, the target is zeros. Without a loss function, the loss is the sum of all outputs."""
     if loss_fn is None:
         loss = _sum_of(output)
         if loss is None:
@@ -118,7 +119,7 @@ def loss_of(loss_fn: Optional[Callable[..., Any]], output: Any, target: Any) -> 
 
 
 def need_torch(what: str) -> Any:
-    """The module torch; an exception that says what needs it, if the program does not use it."""
+    """The module torch. If the program has not imported it, raise a RuntimeError that names the function `what` that needs it."""
     torch = _torch.torch()
     if torch is None:
         raise RuntimeError(f"{what} needs a model of PyTorch, and this program has not imported torch")

@@ -1,6 +1,6 @@
-"""Python imports this before a script, where `assay run` profiles it: it starts the sampler and gets out of the way.
+"""Starts the sampler before a script runs. Python imports this module before a script that `assay run` profiles.
 
-The folder is the first of PYTHONPATH. So the interpreter runs the script itself, and the script finds its own
+`assay run` makes this folder the first entry of PYTHONPATH. So the interpreter runs the script itself, and the script has its own
 sys.argv, sys.path, __main__ and exit status. Processes that it starts inherit the environment and are profiled too.
 """
 
@@ -22,13 +22,13 @@ def _start():
                          int(os.environ.get("ASSAY_PYTHON_EVENTS", "0")), _jumps()):
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume, after_in_child=sampler.forked)
             atexit.register(sampler.pause)
-    except Exception as error:          # the script runs all the same; `assay run` shows the reason
+    except Exception as error:          # the script runs without a profile, and `assay run` shows the reason
         with open(os.path.join(directory, f"{os.getpid()}.note"), "w", encoding="utf-8") as note:
             note.write(str(error))
 
 
 def _load(package):
-    """The extension module, without the package: a script that does not import assay shall not have it."""
+    """Load the extension module without the package, because a script that does not import assay must not find it in sys.modules."""
     import _frozen_importlib
     import _frozen_importlib_external
     import _imp
@@ -51,7 +51,7 @@ def _load(package):
 
 
 def _jumps():
-    """For each opcode, specialised ones too: 1 if it jumps. The latter have the numbers that are left, in their order."""
+    """A byte for each opcode: 1 if it jumps. Specialised opcodes have the numbers that are left, in their order."""
     import opcode
 
     names = list(opcode.opname)
@@ -62,7 +62,7 @@ def _jumps():
 
 
 def _chain():
-    """Import the sitecustomize that this one stands before, if there is any."""
+    """Import the sitecustomize module that this one hides, if there is one."""
     import sys
 
     ours = sys.modules.pop("sitecustomize", None)

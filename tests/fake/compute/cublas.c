@@ -1,4 +1,4 @@
-/* libcublas as the models use it: single products, in double. */
+/* A fake libcublas with the call that the models use: single products, computed in double. */
 #define EXPORT __attribute__((visibility("default")))
 
 #define CALL(name, ...)                                                                            \

@@ -1,5 +1,6 @@
-/* libcuda.so.1 as the models use it, on the emulator. Everything happens at once: a stream is never
- * behind. Device memory is the host's, filled with NaN so that what nobody wrote shows. */
+/* A fake libcuda.so.1 with the calls that the models use, on the emulator. Every call is executed
+ * at once, so a stream never has work left. Device memory is host memory, filled with NaN so that a
+ * read of memory that was never written shows. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,14 +14,15 @@
 enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, HEADER = 64 };
 
 static fake_compute_faults faults = {.devices = 1};
-static int depth; /* contexts pushed and not popped */
+static int depth; /* number of contexts pushed and not popped */
 
 EXPORT fake_compute_faults *fake_compute(void)
 {
     return &faults;
 }
 
-/* FAKE_COMPUTE="devices=0,init=100": for programs that are told by their environment. */
+/* The value of `key` in FAKE_COMPUTE="devices=0,init=100", for programs that are controlled by
+ * their environment. */
 static int told(const char *key, int otherwise)
 {
     const char *text = getenv("FAKE_COMPUTE");

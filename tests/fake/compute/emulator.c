@@ -1,3 +1,6 @@
+/* Runs the threads of a block one at a time, each on its own stack. A thread runs until it waits at
+ * a barrier or an exchange; the scheduler then runs the next. A wait ends when all threads
+ * concerned wait in the same way. */
 #include "tests/fake/compute/emulator.h"
 
 #include <setjmp.h>
@@ -22,15 +25,15 @@ static struct {
     const void *arguments;
 } machine;
 
-/* Threads change over by _setjmp() and _longjmp(), since swapcontext() makes a system call each
- * time. */
+/* Gives control back to the scheduler. Threads are switched by _setjmp() and _longjmp(), because
+ * swapcontext() makes a system call each time. */
 static void leave(void)
 {
     if (_setjmp(machine.threads[machine.current]) == 0)
         _longjmp(machine.scheduler, 1);
 }
 
-/* A stack serves one thread of every block. */
+/* The main function of a stack: it runs one thread of every block. */
 static void live(void)
 {
     leave();
@@ -79,11 +82,11 @@ float emulated_exchange(float value, int lane_mask)
     machine.offered[number] = value;
     wait_as(AT_EXCHANGE);
     float other = machine.offered[number ^ lane_mask];
-    wait_as(AT_EXCHANGE); /* until all have read */
+    wait_as(AT_EXCHANGE); /* until all threads have read */
     return other;
 }
 
-/* Whether all threads from `first` on, those that ended apart, wait in the same way. */
+/* Whether all threads from `first` on that have not ended wait in the same way. */
 static bool all_wait(int first, int count, waiting how)
 {
     bool any = false;
@@ -128,7 +131,7 @@ static void run_block(void)
     }
     for (int i = 0; i < machine.count; i++)
         if (machine.state[i] != DONE)
-            abort(); /* threads that wait for each other for ever */
+            abort(); /* the threads wait for each other for ever */
 }
 
 void emulated_launch(void (*kernel)(const void *), emulated_place grid, int threads,

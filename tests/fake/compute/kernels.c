@@ -1,5 +1,5 @@
-/* The kernels of models/cuda as functions of the host. What CUDA C++ has and C has not, is defined
- * here. */
+/* The kernels of models/cuda as functions of the host. This file defines the parts of CUDA C++ that
+ * C does not have. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -38,7 +38,7 @@ static inline float atomicAdd(float *to, float value)
     return before;
 }
 
-/* Each needs what is before it. */
+/* Each file needs the ones before it. */
 /* clang-format off */
 #include "models/cuda/kernels/device.cu"
 #include "models/cuda/kernels/elementwise.cu"

@@ -1,5 +1,6 @@
-/* libnvrtc as the models use it: it compiles nothing, since libcuda.so.1 of this folder has the
- * kernels, but looks whether the text is there. FAKE_NVRTC=fail makes it refuse. */
+/* A fake libnvrtc with the calls that the models use. It compiles nothing, because this folder's
+ * libcuda.so.1 contains the kernels; it only checks that the text is there. FAKE_NVRTC=fail makes
+ * it refuse. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""What assay.memory_monitor offers, in six examples that can be run.
+"""Six examples of assay.memory_monitor that can be run.
 
     python examples/performance_monitoring_examples.py
 """
@@ -8,7 +8,7 @@ from assay.memory_monitor import EpochPerformanceMonitor, PerformanceMonitor, mo
 
 
 def load():
-    """Stands for data: takes time and memory."""
+    """Stands for the loading of data: it takes time and memory."""
     time.sleep(0.02)
     return [float(number) for number in range(200_000)]
 

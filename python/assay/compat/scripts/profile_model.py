@@ -2,7 +2,7 @@
 
     python scripts/profile_model.py --model graph_transformer --profile runtime memory flops
 
-Of a dataset without --data-dir, made-up graphs of its published size are used, and the script says so.
+If a dataset is named without --data-dir, made-up graphs of its published size are used, and the script says so.
 """
 import sys
 
