@@ -62,7 +62,7 @@ typedef struct assay_generation_performance {
     assay_reading forward_time_per_step_mean; /* all forward time / all forward passes */
     bool beam_search_enabled;
     int64_t beam_width;
-    char device[32];      /* "cpu", "cuda:0" */
+    char device[32];      /* "cpu" or "cuda:0" */
     uint64_t reserved[8]; /* zero */
 } assay_generation_performance;
 
@@ -112,8 +112,8 @@ typedef struct assay_trajectory_options {
      * at which the drawn one would have begun. */
     const int64_t *origin_road_ids, *destination_road_ids;
 
-    /* Generation: where the forward passes of the searches run, as for assay_model_class_on().
-     * NULL: on the processor. */
+    /* Generation: the device on which the forward passes of the searches run, named as for
+     * assay_model_class_on(). NULL: the processor. */
     const char *device;
 } assay_trajectory_options;
 

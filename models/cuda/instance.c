@@ -211,6 +211,7 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
 static assay_status update(void *state, double learning_rate, assay_error *error)
 {
     assay__gpu_model *model = state;
+    /* A class without training() fixes its optimizer, which is Adam. */
     const assay_optimizer optimizer = model->host->training != NULL
                                           ? model->host->training(model->state)->optimizer
                                           : ASSAY_OPTIMIZER_ADAM;

@@ -1,9 +1,11 @@
 /* Next-road models on a device.
  *
- * The host's class checks the inputs and lays the candidates one after the other; that batch is
- * copied. Passes work as on the host (road/next_road.c): the scorer's first layer is the sum of
- * four products, each computed once and added where it is needed. Gradients of embeddings are added
- * up by threads in any order. */
+ * The host's class checks the inputs and makes a batch of them, in which the candidates lie one
+ * after the other without padding. The batch is copied to the device. Passes work as on the host
+ * (road/next_road.c): the scorer's first layer is the sum of four products, of the state, the
+ * candidate, the destination and the features. Each product is computed once and added where it is
+ * needed. Threads add up the gradients of the embeddings in any order, so these do not repeat
+ * exactly. */
 #include "models/road/next_road.h"
 
 #include <string.h>
@@ -12,13 +14,15 @@
 #include "models/cuda/instance.h"
 
 typedef struct chooser {
-    const assay__road_batch *batch; /* the host's, of the inputs that were checked last */
-    /* The batch on the device, and the candidates as they were given. */
+    /* The batch of the inputs that were checked last. It belongs to the host's instance. */
+    const assay__road_batch *batch;
+    /* The arrays of the batch on the device; `given` are the candidates as the caller passed them,
+     * (trajectories, time, choices). */
     int *roads, *destinations, *choices;
     long long *first, *given;
     float *features;
-    assay__next_road_activations act; /* of the device */
-    float *output;                    /* (trajectories, time, choices) */
+    assay__next_road_activations act; /* on the device; model->dy is used in place of dlogits */
+    float *output;                    /* (trajectories, time, choices), on the device */
 } chooser;
 
 typedef struct need {
@@ -130,6 +134,8 @@ static void look_up(assay__gpu_model *model, int64_t count, const int *index, si
                   .table = assay__gpu_value(model, table), .to = to);
 }
 
+/* Runs the GRU along the roads that were driven. One product computes the inputs' part of all
+ * steps, and each step adds the part of its states. */
 static void drive(assay__gpu_model *model)
 {
     const assay__next_road *host = host_of(model);
@@ -141,7 +147,8 @@ static void drive(assay__gpu_model *model)
     assay__gpu_linear(model->gpu, time * B, host->shape.embedding, gates, act->driven,
                       assay__gpu_value(model, host->at.input), act->gates);
     assay__gpu_zero(model->gpu, act->state, (size_t)block);
-    assay__gpu_zero(model->gpu, act->recurrent, (size_t)(B * gates)); /* of the state 0 */
+    /* The first state is 0, and so is its product. */
+    assay__gpu_zero(model->gpu, act->recurrent, (size_t)(B * gates));
     for (int64_t t = 0; t < time; t++) {
         float *previous = act->state + t * block, *recurrent = act->recurrent + t * B * gates;
         if (t > 0)
@@ -155,7 +162,8 @@ static void drive(assay__gpu_model *model)
     }
 }
 
-/* y (rows, scorer) = x (rows, width) with the scorer's columns from `column` on */
+/* y (rows, scorer) = x (rows, width) times the scorer's columns from `column` on. With `add`, the
+ * product is added to y. */
 static void score_part(assay__gpu_model *model, int64_t rows, int64_t width, int64_t column,
                        const float *x, bool add, float *y)
 {
@@ -192,7 +200,7 @@ static void score(assay__gpu_model *model)
 static float *forward(assay__gpu_model *model, const assay_tensor *inputs, int64_t steps, bool keep)
 {
     (void)steps;
-    (void)keep; /* it is little more than a pass needs anyway */
+    (void)keep; /* every pass keeps its activations: it needs nearly all of them anyway */
     chooser *own = model->own;
     const assay_tensor *candidates = &inputs[ASSAY__NEXT_ROAD_CANDIDATES];
     const int64_t B = own->batch->trajectories, P = own->batch->time * B;
@@ -209,7 +217,7 @@ static float *forward(assay__gpu_model *model, const assay_tensor *inputs, int64
 
 /* ---- Backward ---- */
 
-/* The batch has the targets of the candidates alone. */
+/* Copies the targets of the batch, which has one for each candidate and none for padding. */
 static float *outputs_for(assay__gpu_model *model, const assay_tensor *target, float *y)
 {
     (void)target;
@@ -245,8 +253,10 @@ static void sum_columns(assay__gpu *gpu, int64_t rows, int64_t columns, const fl
                   .sum = sum);
 }
 
-/* From model->dy, the slopes of the logits, to those of the sums that the scorer's first layer adds
- * up, and the gradients of its bias and of the last layer. */
+/* From model->dy, the gradient by the logits, computes the gradients by the products that the
+ * scorer's first layer adds up, and the gradients of its bias and of the last layer. The
+ * destination's product is the same at all times of a trajectory, so its gradient is a sum over
+ * time. */
 static void score_backward(assay__gpu_model *model)
 {
     const assay__next_road *host = host_of(model);
@@ -267,7 +277,8 @@ static void score_backward(assay__gpu_model *model)
                       assay__gpu_gradient(model, host->at.out), S);
 }
 
-/* The gradient of the scorer's columns from `column` on, and the slopes by what they multiply. */
+/* From `slope` (rows, scorer), the gradient by one product, computes the gradient of the scorer's
+ * columns from `column` on and, unless it is NULL, dinput (rows, width). */
 static void part_backward(assay__gpu_model *model, int64_t rows, int64_t width, int64_t column,
                           const float *slope, const float *input, float *dinput)
 {
@@ -283,6 +294,8 @@ static void part_backward(assay__gpu_model *model, int64_t rows, int64_t width, 
             width);
 }
 
+/* From act.dstate, the gradient by the states, computes the gradients of the GRU, and adds those of
+ * the embeddings of the roads driven. */
 static void drive_backward(assay__gpu_model *model)
 {
     const assay__next_road *host = host_of(model);

@@ -1,5 +1,6 @@
-/* What a step needs of the host goes over in one copy: words of 32 bits, one array after the other,
- * as long as this step needs them. */
+/* Forward passes of a route search on a device. The host stages all arrays that a step needs one
+ * after the other, as words of 32 bits, and copies them to the device at once. Each array is only
+ * as long as this step needs it. */
 #include "models/cuda/road_search.h"
 
 #include <stdlib.h>
@@ -12,18 +13,19 @@
 typedef struct searching {
     assay__gpu *gpu;
     assay__gpu_heap heap;
-    uint64_t version; /* of the tables that are there; 0: none yet */
-    /* Of the device; road/searcher.h has the shapes. */
+    uint64_t version; /* of the tables on the device; 0: none yet */
+    /* Arrays on the device. road/searcher.h has the shapes, except that `reached` is (W, 3 H): it
+     * holds only the gates' part of the product. */
     float *road_input, *road_score, *product, *product_bias, *feature_weight, *out;
-    float *state[2], *reached[2]; /* before and after a step; of the product the gates' part */
+    float *state[2], *reached[2]; /* before and after a step */
     float *logits;
-    int32_t *words;  /* the step */
+    int32_t *words;  /* the arrays of a step, as step_layout says */
     int32_t *staged; /* the same on the host */
 } searching;
 
-/* Where the arrays of a step begin in its words. */
+/* The index in the words of a step at which each array begins. The roads begin at 0. */
 typedef struct step_layout {
-    size_t parents, first, choice, goal, features, end; /* roads: at 0 */
+    size_t parents, first, choice, goal, features, end;
 } step_layout;
 
 static step_layout lay_out(size_t routes, size_t candidates, size_t scorer)
@@ -101,7 +103,8 @@ static assay_status open_search(void *device, const assay__road_searcher *search
     return status;
 }
 
-/* The tables, if the searcher has others by now. */
+/* Copies the tables to the device, unless the device has this version of them. The owner of the
+ * tables counts the versions; that is another searcher if this one is a twin. */
 static void send_tables(searching *self, const assay__road_searcher *searcher)
 {
     const assay__next_road *model = searcher->model;
@@ -127,7 +130,7 @@ static void send_tables(searching *self, const assay__road_searcher *searcher)
     self->version = owner->version;
 }
 
-/* The step's words; a route that is the origin alone has no parent. */
+/* Fills the words of a step. A route that is only the origin has no parent, which is written -1. */
 static step_layout stage(searching *self, const assay__road_searcher *searcher)
 {
     const size_t routes = (size_t)searcher->beam_count, S = (size_t)searcher->model->shape.scorer;
@@ -179,7 +182,7 @@ static assay_status forward(void *state, const assay__road_searcher *searcher, a
     swap(&self->reached[0], &self->reached[1]);
     assay_status status = assay__gpu_end(self->gpu, error);
     if (status != ASSAY_OK)
-        self->version = 0; /* the tables may not have come across */
+        self->version = 0; /* the tables may not have arrived; the next pass copies them again */
     return status;
 }
 

@@ -116,10 +116,11 @@ ASSAY_MUST_USE assay_status assay__next_road_update(assay__next_road *model, dou
 extern const assay_model_class assay__next_road_class;
 assay__next_road *assay__next_road_of(void *state);
 
-/* For models/cuda: the inputs of that class, and the target unless NULL, checked and laid out as a
- * batch, which is the instance's until its next call. Inputs are in the order of the class, the
- * candidates at this place. */
+/* The index of the candidates among the inputs of that class. */
 enum { ASSAY__NEXT_ROAD_CANDIDATES = 2 };
+/* For models/cuda: check the inputs of an instance of that class, and the target unless it is NULL,
+ * and make a batch of them. The batch belongs to the instance and is valid until its next call.
+ * Fails as a pass of the class does. */
 ASSAY_MUST_USE assay_status assay__next_road_take_inputs(void *state, const assay_tensor *inputs,
                                                          const assay_tensor *target,
                                                          assay_error *error,

@@ -151,7 +151,7 @@ static void tell_route(assay__road_searcher *self, const assay__route_held *best
         self->route[--count] = self->nodes[at].road;
 }
 
-/* One forward pass and its account. */
+/* Run one forward pass between the calls of the hook, and count it in `route`. */
 static assay_status score(assay__road_searcher *self, assay_error *error, assay__road_route *route)
 {
     if (self->hook.before_forward != NULL)
@@ -164,7 +164,8 @@ static assay_status score(assay__road_searcher *self, assay_error *error, assay_
     return status;
 }
 
-/* Whether one of the routes held stands on the destination; and which came nearest to it so far. */
+/* Return whether one of the present routes has reached the destination. If a present route is
+ * nearer to the destination than `*least_m`, update `*least_m` and `*nearest`. */
 static bool arrived(const assay__road_searcher *self, int32_t destination, double *least_m,
                     assay__route_held *nearest)
 {
@@ -180,8 +181,8 @@ static bool arrived(const assay__road_searcher *self, int32_t destination, doubl
     return false;
 }
 
-/* Whether a search is over, and its outcome; if not, the candidates of the next step stand ready.
- */
+/* Return whether the search is over, and its outcome. If it is not over, the candidates of the next
+ * step have been gathered. */
 static bool is_over(assay__road_searcher *self, int32_t destination, int64_t step, double *least_m,
                     assay__route_held *nearest, assay__route_outcome *outcome)
 {
@@ -196,6 +197,7 @@ static bool is_over(assay__road_searcher *self, int32_t destination, int64_t ste
     return true;
 }
 
+/* Run the steps of a search until it is over. The only failures are those of an engine. */
 static assay_status run(assay__road_searcher *self, int32_t destination, int64_t width,
                         assay_error *error, assay__route_held *nearest, assay__road_route *route)
 {

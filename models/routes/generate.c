@@ -30,7 +30,7 @@ static void leave_forward(void *context)
     self->forward_ns += assay_clock_now_ns(assay_clock_default()) - self->entered_ns;
 }
 
-/* The searcher, on the device of a class. */
+/* Make self->searcher, whose forward passes run on the device of `class_`. */
 static assay_status make_searcher(assay__timed_searcher *self, const assay__road_network *network,
                                   const assay__next_road *model, const assay_model_class *class_,
                                   int64_t max_width, assay_error *error)
@@ -278,7 +278,8 @@ assay_status assay__generate_trajectories(const assay__routes_data *data,
     assay__trajectories_init(&routes.routes);
     if (status == ASSAY_OK)
         status = generate(data, &searcher, pairs, count, options, error, made, &routes);
-    if (status == ASSAY_E_MEMORY && error != NULL && error->status != status) /* nobody said it */
+    /* Keep the message of the call that ran out of memory, if it wrote one. */
+    if (status == ASSAY_E_MEMORY && error != NULL && error->status != status)
         assay__fail(error, ASSAY_E_MEMORY, "no memory to generate %zu trajectories", count);
     assay__timed_searcher_release(&searcher);
     assay__trajectories_release(&routes.routes);

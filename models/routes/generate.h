@@ -8,7 +8,7 @@
 /* A searcher that measures the time of its forward passes. */
 typedef struct assay__timed_searcher {
     assay__road_searcher *searcher;
-    const char *device; /* "cpu", "cuda:0" */
+    const char *device; /* where forward passes run: "cpu" or "cuda:0" */
     uint64_t forward_ns, entered_ns;
 } assay__timed_searcher;
 
@@ -36,7 +36,7 @@ ASSAY_MUST_USE assay_status assay__timed_search(assay__timed_searcher *self, int
 typedef struct assay__generation_options {
     bool beam_search; /* else greedy */
     int64_t beam_width;
-    const char *device; /* NULL: the processor */
+    const char *device; /* where forward passes run, such as "cuda:0"; NULL: the processor */
     const char *output_file;
     /* Called after each search with the share that is done. Return false to stop; the generation
      * then fails with ASSAY_E_STATE. Pass NULL if you do not need it. */

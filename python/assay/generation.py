@@ -102,7 +102,8 @@ def _fresh_file(dataset: Path, seed: int) -> str:
 
 
 def _device(cuda_device: Optional[int]) -> Optional[str]:
-    """The device of that number. Without it the CPU, with a warning: programs that name a GPU also run on machines that have none."""
+    """The name of the GPU with that number, or None for the CPU. A GPU that cannot be used is a warning, because programs that name a GPU also
+    run on machines that have none."""
     if cuda_device is None or cuda_device < 0:
         return None
     name = f"cuda:{cuda_device}"

@@ -148,7 +148,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     return core_stream_take(&stream, ASSAY_OK, NULL);
 }
 
-/* None; or what keeps next-road models from that device is raised. */
+/* Return None if next-road models can run on that device; otherwise raise the reason. */
 static PyObject *check_device(PyObject *module, PyObject *name)
 {
     (void)module;
@@ -158,7 +158,7 @@ static PyObject *check_device(PyObject *module, PyObject *name)
     if (device == NULL)
         return NULL;
     assay_status status;
-    Py_BEGIN_ALLOW_THREADS /* the first time kernels are compiled */
+    Py_BEGIN_ALLOW_THREADS /* the first call compiles the kernels, which takes a second */
         status = assay_model_find("next_road", &error, &class_);
     if (status == ASSAY_OK)
         status = assay_model_class_on(class_, device, &error, &class_);

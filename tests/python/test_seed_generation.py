@@ -27,7 +27,7 @@ def study(folder, *options):
 
 
 def first_device():
-    """Where cuda_device=0 runs on this machine."""
+    """The device on which searches with cuda_device=0 run on this machine."""
     from assay import _models
     try:
         _models.check_device("cuda:0")
@@ -134,7 +134,7 @@ class Generation(Examples):
         self.assertIn("total_time_p95", performance["unavailable"])
 
     def test_on_a_device(self):
-        """The emulated GPU of tests/fake/compute finds the same trajectories; a GPU that is not there is a warning."""
+        """The emulated GPU of tests/fake/compute finds the same trajectories. A GPU that does not exist gives a warning."""
         from assay.generation import generate_trajectories_programmatic as generate
         script = """
             import logging

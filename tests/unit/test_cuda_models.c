@@ -75,7 +75,7 @@ static void make(const variant *of, const char *device, subject *made)
     assert_int_equal(assay_model_example(made->model, 3, &error, made->inputs, &made->target),
                      ASSAY_OK);
     assay_model_training *training = assay_model_training_of(made->model);
-    if (training != NULL) { /* else they are the class's own */
+    if (training != NULL) { /* otherwise the class has fixed them */
         training->loss = of->loss;
         training->optimizer = of->optimizer;
     }
@@ -278,7 +278,7 @@ static void test_graph_transformer(void **state)
         compare(&variants[i]);
 }
 
-/* Padded trajectories of one road and of many, by scorers wider and narrower than a warp. */
+/* Trajectories of one road and padded ones of many, with scorers wider and narrower than a warp. */
 static void test_next_road(void **state)
 {
     static const variant variants[] = {
@@ -293,7 +293,7 @@ static void test_next_road(void **state)
         compare(&variants[i]);
 }
 
-/* Inputs and targets that the processor refuses are refused there. */
+/* The device refuses the inputs and targets that the processor refuses. */
 static void test_next_road_refuses(void **state)
 {
     const variant of = {.model = "next_road", .settings = "num-nodes=30 batch-size=2 seq-len=3"};

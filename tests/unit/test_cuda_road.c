@@ -1,6 +1,6 @@
-/* Searches for routes whose forward passes run on a device, against the same searches on the
- * processor. The device is the emulated one of tests/fake/compute, or the machine's own with
- * ASSAY_REAL_CUDA=1 and without the library path of the tests. */
+/* Route searches whose forward passes run on a device, compared with the same searches on the
+ * processor. With the library path of the tests the device is an emulated one (tests/fake/compute);
+ * with ASSAY_REAL_CUDA=1 it is that of the machine. The test of failures needs the emulated one. */
 #include "tests/unit/road_scene.h"
 
 #include <dlfcn.h>
@@ -66,7 +66,8 @@ static void assert_same_route(const assay__road_route *got, const assay__road_ro
                 1e-4 * (1 + fabs(expected->log_probability)));
 }
 
-/* Every width and greedily, from anywhere to anywhere. How many were found. */
+/* Searches of several widths between random roads must give the same routes here and there. Returns
+ * how many searches found their destination. */
 static int compare_searches(assay__road_searcher *here, assay__road_searcher *there)
 {
     static const int64_t widths[] = {1, 3, 4, WIDTH};
@@ -90,7 +91,8 @@ static int compare_searches(assay__road_searcher *here, assay__road_searcher *th
     return found;
 }
 
-/* Sizes below a warp, and those of the seed's models: more than a block has threads. */
+/* The first shape is smaller than a warp, the second is that of "distilled", and the product of the
+ * third has more columns than a block has threads. */
 static void test_routes_are_the_same(void **state)
 {
     static const assay__next_road_shape shapes[] = {{.embedding = 5, .hidden = 7, .scorer = 9},
@@ -109,7 +111,8 @@ static void test_routes_are_the_same(void **state)
     }
 }
 
-/* New weights arrive after a refresh, at a twin as well; a step is one launch. */
+/* After a refresh the device has the new weights, for a twin as well. A step is one launch of a
+ * kernel. */
 static void test_refresh_and_twin(void **state)
 {
     scene self;
@@ -139,8 +142,8 @@ static void test_refresh_and_twin(void **state)
     close_scene(&self);
 }
 
-/* A failure of the device ends the search with its message; the next search goes on; memory of the
- * device that is not there leaves the searcher where it was. */
+/* A failure of the device ends the search with the device's message, and the next search works
+ * again. If the device has too little memory, the searcher stays on the processor. */
 static void test_failures(void **state)
 {
     scene self;
@@ -188,7 +191,8 @@ static char *content(const char *path)
     return text;
 }
 
-/* The public call, in a made-up city with weights that were drawn. */
+/* Calls the public function on a device, in a made-up city. `weights` has initial weights, which
+ * were not trained. */
 static void generate_on(const char *device, const char *weights, const char *output)
 {
     assay_trajectory_options options = ASSAY_TRAJECTORY_OPTIONS_INIT;

@@ -141,7 +141,7 @@ DEVICE double loss_of_row(const float *y, const float *target, float *dy, long l
     return -likelihood / rows;
 }
 
-/* *to = the sum over the 256 threads of a block; `sums` is what they share. */
+/* *to = the sum of `sum` over the 256 threads of a block. `sums` (256) is in shared memory. */
 DEVICE void leave_sum(double *sums, double sum, double *to)
 {
     sums[threadIdx.x] = sum;

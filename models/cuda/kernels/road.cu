@@ -1,5 +1,5 @@
-/* Next-road models: embeddings, the elementwise part of a GRU, scores of the roads that can follow,
- * and whole steps of a search. */
+/* Kernels of next-road models: embeddings, the elementwise part of a GRU, scores of the roads that
+ * can follow the current one, and whole steps of a search. */
 
 KERNEL(256, look_up)
 {
@@ -61,7 +61,7 @@ KERNEL(256, gru_cell_backward)
 
 /* ---- Scores ---- */
 
-/* A warp takes a position; its lanes share the columns of the scorer. */
+/* Each warp takes one position at a time. Its lanes share the columns of the scorer. */
 KERNEL(256, road_score)
 {
     const int lane = threadIdx.x % 32;
@@ -97,7 +97,8 @@ KERNEL(256, road_score_backward)
     }
 }
 
-/* Few candidates: a thread takes a position. */
+/* A position has few candidates, so one thread takes a whole position. Positions are ordered by
+ * time, and the rows of `output` by trajectory. */
 KERNEL(256, road_choice)
 {
     const long long time = a.positions / a.trajectories;
@@ -142,8 +143,10 @@ KERNEL(256, road_loss)
 
 /* ---- Searches ---- */
 
-/* The state of a route after its last road, the product of that state, and the logits of the road's
- * successors: a block takes a route, and a warp of it a successor. */
+/* Computes the state of each route after its last road, the product of that state, and the logits
+ * of the road's successors. Each block takes one route, and each of its warps one successor at a
+ * time. The gates' part of the product is kept for the next step; the scorer's part is only needed
+ * here and stays in shared memory, behind the state. */
 KERNEL(256, road_step)
 {
     __shared__ float state[ASSAY__STEP_FLOATS];

@@ -73,7 +73,7 @@ show study routes --geo here/city.geo
 show study routes --evaluate nowhere.csv
 show study routes --roads 3
 show study routes extra
-# On a device, which is the emulated one of the tests: the same trajectories.
+# The emulated device of the tests gives the same trajectories.
 device() { LD_LIBRARY_PATH=$SUBJECTS/../fake/compute show "$@"; }
 device study routes --dataset here --model-path here/vanilla/weights.safetensors --num-gene 20 --seed 42 --device cuda:0 --out there | figures
 cmp here/vanilla/generated.csv there/vanilla/generated.csv && echo 'same trajectories'
