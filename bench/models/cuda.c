@@ -190,9 +190,11 @@ int main(void)
     agree(&server, "graph_transformer", "");
     agree(&server, "lstm", "");
     agree(&server, "mlp", "");
+    agree(&server, "next_road", "");
     beside_processor("graph transformer forward", "graph_transformer", "", forward);
     beside_processor("graph transformer training step", "graph_transformer", "", train);
     beside_processor("lstm training step", "lstm", "", train);
     beside_processor("mlp training step", "mlp", "", train);
+    beside_processor("next-road training step", "next_road", "", train);
     return peer_stop(&server);
 }

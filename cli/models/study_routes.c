@@ -255,6 +255,7 @@ static bool settle(const routes_options *chosen, model_names *names,
         .test = chosen->test,
         .roads = (int64_t)given(chosen->roads, (size_t)settings->source.roads),
         .drives = (int64_t)given(chosen->drives, (size_t)settings->source.drives)};
+    settings->device = chosen->device;
     if (chosen->compare_seconds > 0)
         settings->compare_seconds = chosen->compare_seconds;
     settings->skip_performance = chosen->skip_performance;

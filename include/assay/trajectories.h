@@ -62,7 +62,7 @@ typedef struct assay_generation_performance {
     assay_reading forward_time_per_step_mean; /* all forward time / all forward passes */
     bool beam_search_enabled;
     int64_t beam_width;
-    char device[32];      /* "cpu" */
+    char device[32];      /* "cpu" or "cuda:0" */
     uint64_t reserved[8]; /* zero */
 } assay_generation_performance;
 
@@ -111,6 +111,10 @@ typedef struct assay_trajectory_options {
      * files. Give both or neither. NULL: pairs are drawn from the seed. A drive begins at the time
      * at which the drawn one would have begun. */
     const int64_t *origin_road_ids, *destination_road_ids;
+
+    /* Generation: the device on which the forward passes of the searches run, named as for
+     * assay_model_class_on(). NULL: the processor. */
+    const char *device;
 } assay_trajectory_options;
 
 #define ASSAY_TRAJECTORY_OPTIONS_INIT ASSAY_INIT(assay_trajectory_options)
@@ -131,8 +135,8 @@ typedef struct assay_generation {
  * those of the options), search a route for each pair and write the routes that were found. A
  * search that finds no route is no failure of the call; its entry in `searches` gives the outcome.
  * ASSAY_E_ARGUMENT for options that do not go together, for roads that the network does not have
- * and for weights of a network with fewer roads. If a file cannot be read, its status is returned.
- */
+ * and for weights of a network with fewer roads; ASSAY_E_UNSUPPORTED for a device that cannot be
+ * used. If a file cannot be read, its status is returned. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_generate_trajectories_programmatic(
     const assay_trajectory_options *options, assay_error *error, assay_generation **generation);
 ASSAY_API void assay_generation_free(assay_generation *generation); /* NULL is accepted */

@@ -28,7 +28,16 @@
     X(lstm_cell)                                                                                   \
     X(lstm_cell_backward)                                                                          \
     X(lstm_forecast)                                                                               \
-    X(lstm_forecast_kept)
+    X(lstm_forecast_kept)                                                                          \
+    X(look_up)                                                                                     \
+    X(scatter_add)                                                                                 \
+    X(gru_cell)                                                                                    \
+    X(gru_cell_backward)                                                                           \
+    X(road_score)                                                                                  \
+    X(road_score_backward)                                                                         \
+    X(road_choice)                                                                                 \
+    X(road_loss)                                                                                   \
+    X(road_step)
 
 #define ASSAY__ATTENTION_KERNELS(X)                                                                \
     X(attention_forward)                                                                           \
@@ -224,6 +233,96 @@ enum {
     ASSAY__KEPT_GATES = 384,        /* threads that keep weights: most 4 hidden */
     ASSAY__KEPT_HEAD = 8192         /* floats of the head's weights, with rows padded by one */
 };
+
+/* to (count, width) = the rows `index` of table. An index of -1 gives a row of zeros. */
+typedef struct assay__look_up_arguments {
+    long long count, width;
+    const int *index; /* (count) */
+    const float *table;
+    float *to;
+} assay__look_up_arguments;
+
+/* Adds from (count, width) to the rows `index` of `to`, and nothing where the index is -1. Threads
+ * add to the same row in any order. */
+typedef struct assay__scatter_add_arguments {
+    long long count, width;
+    const int *index; /* (count) */
+    const float *from;
+    float *to;
+} assay__scatter_add_arguments;
+
+/* The elementwise part of one step of a GRU (kernel/level/cells.c). */
+typedef struct assay__gru_cell_arguments {
+    long long batch, hidden;
+    const float *input_bias, *recurrent_bias; /* (3 hidden) */
+    float *gates;     /* (batch, 3 hidden): the product with the input; activated in place */
+    float *recurrent; /* (batch, 3 hidden): the product with the state; the kernel adds the bias to
+                       * its last third, which the backward pass needs */
+    const float *before; /* (batch, hidden): the states before the step */
+    float *state;        /* (batch, hidden): the states after it */
+} assay__gru_cell_arguments;
+
+typedef struct assay__gru_cell_backward_arguments {
+    long long batch, hidden;
+    const float *dstate, *gates, *recurrent, *before;
+    float *dgi, *dgh; /* (batch, 3 hidden): gradients of the products with input and state */
+    float *carry;     /* (batch, hidden): in: the gradient of the states after this step, from later
+                       * steps; out: its part that passes directly to the states before the step */
+} assay__gru_cell_backward_arguments;
+
+/* Scores of candidates, of which first[p] ... first[p + 1] - 1 belong to position p: hidden =
+ * relu(hidden + context + goal + bias), logits = hidden . out (kernel/level/road.c). */
+typedef struct assay__road_score_arguments {
+    long long positions, trajectories, scorer;
+    const long long *first;                   /* (positions + 1) */
+    const float *bias, *context, *goal, *out; /* (scorer), (positions, scorer),
+                                               * (trajectories, scorer), (scorer) */
+    float *hidden, *logits;                   /* (candidates, scorer), (candidates) */
+} assay__road_score_arguments;
+
+typedef struct assay__road_score_backward_arguments {
+    long long positions, scorer;
+    const long long *first;
+    const float *dlogits, *hidden, *out;
+    float *dhidden, *dcontext; /* (candidates, scorer), (positions, scorer) */
+} assay__road_score_backward_arguments;
+
+/* The probabilities of the candidates of each position. `output` receives them once more in the
+ * layout of `given`, which is (trajectories, time, choices) and holds a road or -1; it is 0 where
+ * `given` is -1. */
+typedef struct assay__road_choice_arguments {
+    long long positions, trajectories, choices;
+    const long long *first, *given;
+    const float *logits;
+    float *probability, *output; /* (candidates), (trajectories, time, choices) */
+} assay__road_choice_arguments;
+
+/* The cross-entropy of the positions, each multiplied by `share`, and its gradient by the logits.
+ * Each block of threads writes its part of the loss to `sums`, as kernel `loss` does. */
+typedef struct assay__road_loss_arguments {
+    long long positions;
+    double share;
+    const long long *first;
+    const float *probability, *target; /* (candidates) */
+    float *dlogits;
+    double *sums;
+} assay__road_loss_arguments;
+
+/* One step of a search, with one block of threads for each route. road/searcher.h describes the
+ * tables and the arrays. */
+typedef struct assay__road_step_arguments {
+    int hidden, scorer;
+    const float *road_input, *road_score, *product, *product_bias, *feature_weight, *out;
+    const int *roads, *parents; /* (routes); a route that is only the origin has the parent -1 */
+    const int *first, *choice;  /* (routes + 1), (candidates) */
+    const float *goal;          /* (scorer) */
+    const float *features;      /* (candidates, 4) */
+    const float *state_before, *reached_before;
+    float *state, *reached; /* (routes, hidden), (routes, 3 hidden) */
+    float *logits;          /* (candidates) */
+} assay__road_step_arguments;
+
+enum { ASSAY__STEP_FLOATS = 8192 }; /* of the shared memory of a block: most hidden + scorer */
 
 /* A tile of rows, all of one graph. */
 typedef struct assay__attention_tile {

@@ -9,7 +9,8 @@
 #include "models/cuda/parts.h"
 
 static const assay__gpu_kind *const kinds[] = {&assay__gpu_graph_transformer, &assay__gpu_lstm,
-                                               &assay__gpu_mlp, &assay__gpu_siren};
+                                               &assay__gpu_mlp, &assay__gpu_next_road,
+                                               &assay__gpu_siren};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct device_class {
@@ -58,7 +59,7 @@ assay_status assay__gpu_class(const assay_model_class *host, int index, assay_er
     if (kind == NULL)
         return assay__fail(error, ASSAY_E_UNSUPPORTED,
                            "model '%s' runs on the processor only; on CUDA devices run "
-                           "graph_transformer, lstm, mlp and siren",
+                           "graph_transformer, lstm, mlp, next_road and siren",
                            host->name);
     assay_status status = ASSAY_OK;
     pthread_mutex_lock(&process.lock);

@@ -14,7 +14,7 @@
 
 /* cmake/AssayEmbed.cmake makes these from the files. Each ends with a zero. */
 extern const char assay__text_arguments[], assay__text_device[], assay__text_elementwise[],
-    assay__text_graph[], assay__text_lstm[], assay__text_attention[];
+    assay__text_graph[], assay__text_lstm[], assay__text_road[], assay__text_attention[];
 
 typedef struct group {
     const char *texts[8]; /* NULL-terminated */
@@ -28,7 +28,7 @@ static const char *const attention_names[] = {ASSAY__ATTENTION_KERNELS(NAME) NUL
 #undef NAME
 
 static const group general = {{assay__text_arguments, assay__text_device, assay__text_elementwise,
-                               assay__text_graph, assay__text_lstm, NULL},
+                               assay__text_graph, assay__text_lstm, assay__text_road, NULL},
                               0,
                               general_names};
 static const group attention = {

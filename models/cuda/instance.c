@@ -165,15 +165,17 @@ static size_t compare(assay__gpu_model *model, const assay_tensor *target, const
                       double sums[LOSS_BLOCKS])
 {
     const int64_t count = assay_tensor_count(target), width = target->shape[target->rank - 1];
-    const assay_model_training *how = model->host->training(model->state);
     const int64_t needed = assay__gpu_blocks(count);
     const size_t blocks = needed < LOSS_BLOCKS ? (size_t)needed : LOSS_BLOCKS;
     assay__gpu_room(model, ASSAY__WORKSPACE, (size_t)count, &model->dy);
     assay__gpu_resize(model->gpu, &model->heap, ASSAY__WORKSPACE, LOSS_BLOCKS * sizeof *sums,
                       &model->sums);
-    ASSAY__LAUNCH(model->gpu, loss, (int64_t)blocks, 1, ASSAY__BLOCK, .rows = count / width,
-                  .width = width, .loss = (int)how->loss, .y = y, .target = model->target,
-                  .dy = model->dy, .sums = model->sums);
+    if (model->kind->loss != NULL)
+        model->kind->loss(model, (int64_t)blocks);
+    else
+        ASSAY__LAUNCH(model->gpu, loss, (int64_t)blocks, 1, ASSAY__BLOCK, .rows = count / width,
+                      .width = width, .loss = (int)model->host->training(model->state)->loss,
+                      .y = y, .target = model->target, .dy = model->dy, .sums = model->sums);
     assay__gpu_copy_out(model->gpu, sums, blocks * sizeof *sums, model->sums);
     return blocks;
 }
@@ -209,7 +211,10 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
 static assay_status update(void *state, double learning_rate, assay_error *error)
 {
     assay__gpu_model *model = state;
-    const assay_optimizer optimizer = model->host->training(model->state)->optimizer;
+    /* A class without training() fixes its optimizer, which is Adam. */
+    const assay_optimizer optimizer = model->host->training != NULL
+                                          ? model->host->training(model->state)->optimizer
+                                          : ASSAY_OPTIMIZER_ADAM;
     const bool adam = optimizer == ASSAY_OPTIMIZER_ADAM || optimizer == ASSAY_OPTIMIZER_ADAMW;
     double rate = learning_rate, correction = 1;
     if (adam) {
@@ -294,7 +299,7 @@ void assay__gpu_class_fill(const assay_model_class *host, assay_model_class *cla
     class_->describe = describe;
     class_->memory = memory;
     class_->figures = NULL;
-    class_->training = training_of;
+    class_->training = host->training != NULL ? training_of : NULL;
 }
 
 /* ---- Pieces of passes ---- */

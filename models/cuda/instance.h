@@ -53,13 +53,17 @@ struct assay__gpu_kind {
     /* Moves the target to model->target, and returns the outputs to compare with it. NULL if these
      * always are the output of forward(); an LSTM with targets after every step has others. */
     float *(*outputs_for)(assay__gpu_model *model, const assay_tensor *target, float *y);
+    /* Computes the loss of a class that has a loss of its own: the gradient goes to model->dy, and
+     * each of `blocks` blocks of threads writes its part of the loss to model->sums. NULL if
+     * training() of the host's class names the loss. */
+    void (*loss)(assay__gpu_model *model, int64_t blocks);
     /* Computes all gradients from model->dy and overwrites the old ones. */
     void (*backward)(assay__gpu_model *model, const assay_tensor *inputs,
                      const assay_tensor *target);
 };
 
 extern const assay__gpu_kind assay__gpu_mlp, assay__gpu_siren, assay__gpu_lstm,
-    assay__gpu_graph_transformer;
+    assay__gpu_graph_transformer, assay__gpu_next_road;
 
 /* ---- Pieces of passes that kinds share ---- */
 

@@ -22,8 +22,7 @@ assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int
                                             : (assay__next_road_shape){roads, 16, 32, 32};
 }
 
-/* The number of columns of score.0.weight. */
-static int64_t score_columns(const assay__next_road_shape *shape)
+int64_t assay__next_road_score_columns(const assay__next_road_shape *shape)
 {
     return shape->hidden + 2 * shape->embedding + ASSAY__ROAD_FEATURES;
 }
@@ -42,8 +41,8 @@ static void declare(assay__next_road *model)
     at->recurrent = assay__parameters_add(p, 2, (int64_t[]){gates, s->hidden}, "gru.weight_hh_l0");
     at->input_bias = assay__parameters_add(p, 1, &gates, "gru.bias_ih_l0");
     at->recurrent_bias = assay__parameters_add(p, 1, &gates, "gru.bias_hh_l0");
-    at->score =
-        assay__parameters_add(p, 2, (int64_t[]){s->scorer, score_columns(s)}, "score.0.weight");
+    at->score = assay__parameters_add(
+        p, 2, (int64_t[]){s->scorer, assay__next_road_score_columns(s)}, "score.0.weight");
     at->score_bias = assay__parameters_add(p, 1, &s->scorer, "score.0.bias");
     at->out = assay__parameters_add(p, 2, (int64_t[]){1, s->scorer}, "score.2.weight");
 }
@@ -55,7 +54,8 @@ static void draw(assay__next_road *model, uint64_t seed)
     const assay__next_road_shape *s = &model->shape;
     assay__random random;
     assay__random_init(&random, seed);
-    float state = 1 / sqrtf((float)s->hidden), in = 1 / sqrtf((float)score_columns(s));
+    float state = 1 / sqrtf((float)s->hidden),
+          in = 1 / sqrtf((float)assay__next_road_score_columns(s));
     const float bounds[] = {
         0.1F, 0.1F, state, state, state, state, in, in, 1 / sqrtf((float)s->scorer)};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
@@ -229,7 +229,7 @@ assay_status assay__next_road_forward(assay__next_road *model, const assay__road
     const assay__next_road_shape *s = &model->shape;
     assay__next_road_activations *act = &model->act;
     int64_t B = batch->trajectories, P = batch->time * B, C = batch->candidates;
-    int64_t K = score_columns(s);
+    int64_t K = assay__next_road_score_columns(s);
     const float *score = value(model, model->at.score);
     drive(model, batch);
     look_up(C, s->embedding, batch->choices, value(model, model->at.road), act->choice);
@@ -293,7 +293,7 @@ static void backward(assay__next_road *model, const assay__road_batch *batch)
     const assay__next_road_shape *s = &model->shape;
     assay__next_road_activations *act = &model->act;
     int64_t B = batch->trajectories, P = batch->time * B, C = batch->candidates;
-    int64_t K = score_columns(s), E = s->embedding;
+    int64_t K = assay__next_road_score_columns(s), E = s->embedding;
     const float *score = value(model, model->at.score);
     float *dscore = gradient(model, model->at.score);
     assay__parameters_zero_gradients(&model->parameters);

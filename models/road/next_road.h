@@ -43,6 +43,9 @@ typedef enum assay__next_road_size {
 
 assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int64_t roads);
 
+/* The number of columns of score.0.weight. */
+int64_t assay__next_road_score_columns(const assay__next_road_shape *shape);
+
 /* The index of each parameter. */
 typedef struct assay__next_road_weights {
     size_t road, destination, input, recurrent, input_bias, recurrent_bias, score, score_bias, out;
@@ -112,5 +115,15 @@ ASSAY_MUST_USE assay_status assay__next_road_update(assay__next_road *model, dou
 /* The model class "next_road", and the model in a state that its create() made. */
 extern const assay_model_class assay__next_road_class;
 assay__next_road *assay__next_road_of(void *state);
+
+/* The index of the candidates among the inputs of that class. */
+enum { ASSAY__NEXT_ROAD_CANDIDATES = 2 };
+/* For models/cuda: check the inputs of an instance of that class, and the target unless it is NULL,
+ * and make a batch of them. The batch belongs to the instance and is valid until its next call.
+ * Fails as a pass of the class does. */
+ASSAY_MUST_USE assay_status assay__next_road_take_inputs(void *state, const assay_tensor *inputs,
+                                                         const assay_tensor *target,
+                                                         assay_error *error,
+                                                         const assay__road_batch **batch);
 
 #endif

@@ -9,7 +9,7 @@
 #include "models/road/next_road.h"
 
 enum { SIZE, ROADS, EMBEDDING, HIDDEN, SCORER, BATCH, TIME };
-enum { TRAJECTORIES, DESTINATIONS, CANDIDATES, FEATURES, INPUTS };
+enum { TRAJECTORIES, DESTINATIONS, CANDIDATES = ASSAY__NEXT_ROAD_CANDIDATES, FEATURES, INPUTS };
 
 static const char *const sizes[] = {"vanilla", "distilled", NULL};
 
@@ -219,6 +219,15 @@ static assay_status take_inputs(state *self, const assay_tensor *inputs, const a
     }
     batch->first[T * B] = batch->candidates;
     return ASSAY_OK;
+}
+
+assay_status assay__next_road_take_inputs(void *of, const assay_tensor *inputs,
+                                          const assay_tensor *target, assay_error *error,
+                                          const assay__road_batch **batch)
+{
+    state *self = of;
+    *batch = &self->batch;
+    return take_inputs(self, inputs, target, error);
 }
 
 /* ---- Passes ---- */

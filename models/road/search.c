@@ -151,33 +151,65 @@ static void tell_route(assay__road_searcher *self, const assay__route_held *best
         self->route[--count] = self->nodes[at].road;
 }
 
-static assay__route_outcome run(assay__road_searcher *self, int32_t destination, int64_t width,
-                                assay__route_held *nearest, assay__road_route *route)
+/* Run one forward pass between the calls of the hook, and count it in `route`. */
+static assay_status score(assay__road_searcher *self, assay_error *error, assay__road_route *route)
+{
+    if (self->hook.before_forward != NULL)
+        self->hook.before_forward(self->hook.context);
+    assay_status status = assay__road_searcher_forward(self, error);
+    if (self->hook.after_forward != NULL)
+        self->hook.after_forward(self->hook.context);
+    route->forward_count++;
+    route->candidate_count += self->first[self->beam_count];
+    return status;
+}
+
+/* Return whether one of the present routes has reached the destination. If a present route is
+ * nearer to the destination than `*least_m`, update `*least_m` and `*nearest`. */
+static bool arrived(const assay__road_searcher *self, int32_t destination, double *least_m,
+                    assay__route_held *nearest)
+{
+    for (int64_t i = 0; i < self->beam_count; i++) {
+        double here_m = distance_m(self->network, self->beam[i].road, destination);
+        if (self->beam[i].road == destination || here_m < *least_m) {
+            *least_m = here_m;
+            *nearest = self->beam[i];
+        }
+        if (self->beam[i].road == destination)
+            return true;
+    }
+    return false;
+}
+
+/* Return whether the search is over, and its outcome. If it is not over, the candidates of the next
+ * step have been gathered. */
+static bool is_over(assay__road_searcher *self, int32_t destination, int64_t step, double *least_m,
+                    assay__route_held *nearest, assay__route_outcome *outcome)
+{
+    if (arrived(self, destination, least_m, nearest))
+        *outcome = ASSAY__ROUTE_FOUND;
+    else if (step == self->max_steps)
+        *outcome = ASSAY__ROUTE_TOO_LONG;
+    else if (gather(self, destination) == 0)
+        *outcome = ASSAY__ROUTE_LOST;
+    else
+        return false;
+    return true;
+}
+
+/* Run the steps of a search until it is over. The only failures are those of an engine. */
+static assay_status run(assay__road_searcher *self, int32_t destination, int64_t width,
+                        assay_error *error, assay__route_held *nearest, assay__road_route *route)
 {
     double least_m = INFINITY;
-    for (int64_t step = 0;; step++) {
-        for (int64_t i = 0; i < self->beam_count; i++) {
-            double here_m = distance_m(self->network, self->beam[i].road, destination);
-            if (self->beam[i].road == destination || here_m < least_m) {
-                least_m = here_m;
-                *nearest = self->beam[i];
-            }
-            if (self->beam[i].road == destination)
-                return ASSAY__ROUTE_FOUND;
-        }
-        if (step == self->max_steps)
-            return ASSAY__ROUTE_TOO_LONG;
-        if (gather(self, destination) == 0)
-            return ASSAY__ROUTE_LOST;
-        if (self->hook.before_forward != NULL)
-            self->hook.before_forward(self->hook.context);
-        assay__road_searcher_forward(self);
-        if (self->hook.after_forward != NULL)
-            self->hook.after_forward(self->hook.context);
-        route->forward_count++;
-        route->candidate_count += self->first[self->beam_count];
+    for (int64_t step = 0; !is_over(self, destination, step, &least_m, nearest, &route->outcome);
+         step++) {
+        assay_status status = score(self, error, route);
+        if (status != ASSAY_OK)
+            return status;
         keep_best(self, list_options(self), width);
     }
+    return ASSAY_OK;
 }
 
 assay_status assay__road_search_beam(assay__road_searcher *self, int64_t origin,
@@ -198,7 +230,9 @@ assay_status assay__road_search_beam(assay__road_searcher *self, int64_t origin,
     }
     assay__route_held nearest = {0};
     begin(self, (int32_t)origin, (int32_t)destination);
-    route->outcome = run(self, (int32_t)destination, width, &nearest, route);
+    assay_status status = run(self, (int32_t)destination, width, error, &nearest, route);
+    if (status != ASSAY_OK)
+        return status;
     tell_route(self, &nearest, route);
     if (route->outcome != ASSAY__ROUTE_FOUND &&
         !assay__road_network_reaches(self->network, origin, destination, self->queue, self->seen,

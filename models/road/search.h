@@ -58,6 +58,17 @@ typedef struct assay__road_search_hook {
 
 typedef struct assay__road_searcher assay__road_searcher;
 
+/* Functions that run forward passes elsewhere than on this processor, such as on a device
+ * (models/cuda/road_search.h). open() makes `*state` with room for the routes of a searcher, and
+ * close() frees it. forward() does what assay__road_searcher_forward() of road/searcher.h does. */
+typedef struct assay__road_engine {
+    assay_status (*open)(void *device, const assay__road_searcher *searcher, assay_error *error,
+                         void **state);
+    void (*close)(void *state);
+    assay_status (*forward)(void *state, const assay__road_searcher *searcher, assay_error *error);
+    void *device; /* the first argument of open() */
+} assay__road_engine;
+
 /* Make a searcher; assay__road_searcher_free() frees it. Network and model are borrowed. The
  * searcher keeps up to `max_width` routes, of at most `max_steps` roads beyond the origin. All its
  * memory is allocated here, among it a table of (3 hidden + scorer) floats per road, which saves
@@ -68,6 +79,12 @@ ASSAY_MUST_USE assay_status assay__road_searcher_new(const assay__road_network *
                                                      int64_t max_width, int64_t max_steps,
                                                      assay_error *error,
                                                      assay__road_searcher **searcher);
+/* Let an engine run the forward passes of this searcher, and of the twins that are made from it
+ * later. Call it at most once for a searcher. If open() of the engine fails, its status is returned
+ * and the forward passes stay on the processor. */
+ASSAY_MUST_USE assay_status assay__road_searcher_move(assay__road_searcher *searcher,
+                                                      const assay__road_engine *engine,
+                                                      assay_error *error);
 /* Make a searcher for another thread that uses the tables of `searcher`, which must outlive it.
  * Refresh only `searcher`, not the twin, while neither is searching. The twin starts without a
  * hook. */
@@ -85,7 +102,7 @@ void assay__road_searcher_set_hook(assay__road_searcher *searcher,
 
 /* Search a route. If the destination is not found, the status is still ASSAY_OK, and the outcome
  * says why. ASSAY_E_ARGUMENT if the network does not have the roads, or if `width` is not 1 to
- * max_width. Nothing is allocated. */
+ * max_width. If a forward pass of an engine fails, its status is returned. Nothing is allocated. */
 ASSAY_MUST_USE assay_status assay__road_search_greedy(assay__road_searcher *searcher,
                                                       int64_t origin, int64_t destination,
                                                       assay_error *error, assay__road_route *route);

@@ -53,7 +53,8 @@ static assay_status take_memory(assay__road_searcher *self)
         {1 + steps, sizeof(int32_t), &self->route},
     };
     enum { TABLES = 5 }; /* the first five are tables, which a twin shares */
-    for (size_t i = self->twin ? TABLES : 0; i < sizeof needs / sizeof *needs; i++) {
+    for (size_t i = self->first_of_twins != NULL ? TABLES : 0; i < sizeof needs / sizeof *needs;
+         i++) {
         assay_status status = assay__memory_resize(self->memory, ASSAY__WORKSPACE, needs[i].count,
                                                    needs[i].size, needs[i].block);
         if (status != ASSAY_OK)
@@ -67,17 +68,10 @@ static const float *weight(const assay__road_searcher *self, size_t index)
     return assay__parameters_value(&self->model->parameters, index);
 }
 
-/* The number of columns of the scorer's weights (S, columns). The columns are for the state, the
- * successor, the destination and the features, in this order. */
-static int64_t score_columns(const assay__next_road_shape *s)
-{
-    return s->hidden + 2 * s->embedding + ASSAY__ROAD_FEATURES;
-}
-
 static void refresh_road_score(assay__road_searcher *self)
 {
     const assay__next_road_shape *s = &self->model->shape;
-    int64_t K = score_columns(s), roads = self->network->roads;
+    int64_t K = assay__next_road_score_columns(s), roads = self->network->roads;
     const float *score = weight(self, self->model->at.score);
     const float *bias = weight(self, self->model->at.score_bias);
     const float *still = score + s->hidden + 2 * s->embedding + ASSAY__ROAD_MOVING_FEATURES;
@@ -98,7 +92,7 @@ void assay__road_searcher_refresh(assay__road_searcher *self)
 {
     const assay__next_road_shape *s = &self->model->shape;
     const assay__next_road_weights *at = &self->model->at;
-    int64_t K = score_columns(s), gates = 3 * s->hidden, wide = gates + s->scorer;
+    int64_t K = assay__next_road_score_columns(s), gates = 3 * s->hidden, wide = gates + s->scorer;
     const float *score = weight(self, at->score), *recurrent = weight(self, at->recurrent);
     assay__linear_forward(self->network->roads, s->embedding, gates, weight(self, at->road),
                           weight(self, at->input), weight(self, at->input_bias), self->road_input);
@@ -117,6 +111,7 @@ void assay__road_searcher_refresh(assay__road_searcher *self)
                 score[j * K + s->hidden + 2 * s->embedding + f];
         }
     }
+    self->version++;
 }
 
 assay_status assay__road_searcher_new(const assay__road_network *network,
@@ -166,7 +161,7 @@ assay_status assay__road_searcher_twin(const assay__road_searcher *searcher, ass
         free(self);
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a search");
     }
-    self->twin = true;
+    self->first_of_twins = searcher->first_of_twins != NULL ? searcher->first_of_twins : searcher;
     self->network = searcher->network;
     self->model = searcher->model;
     self->max_width = searcher->max_width;
@@ -177,17 +172,34 @@ assay_status assay__road_searcher_twin(const assay__road_searcher *searcher, ass
     self->product_bias = searcher->product_bias;
     self->feature_weight = searcher->feature_weight;
     assay_status status = take_memory(self);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
+        assay__fail(error, status, "no memory for a search");
+    else if (searcher->elsewhere != NULL)
+        status = assay__road_searcher_move(self, &searcher->engine, error);
+    if (status == ASSAY_OK)
+        *twin = self;
+    else
         assay__road_searcher_free(self);
-        return assay__fail(error, status, "no memory for a search");
+    return status;
+}
+
+assay_status assay__road_searcher_move(assay__road_searcher *searcher,
+                                       const assay__road_engine *engine, assay_error *error)
+{
+    void *state = NULL;
+    assay_status status = engine->open(engine->device, searcher, error, &state);
+    if (status == ASSAY_OK) {
+        searcher->engine = *engine;
+        searcher->elsewhere = state;
     }
-    *twin = self;
-    return ASSAY_OK;
+    return status;
 }
 
 void assay__road_searcher_free(assay__road_searcher *searcher)
 {
     if (searcher != NULL) {
+        if (searcher->elsewhere != NULL)
+            searcher->engine.close(searcher->elsewhere);
         assay__memory_free(searcher->memory);
         free(searcher);
     }
@@ -208,8 +220,10 @@ static void swap(float **a, float **b)
     *b = kept;
 }
 
-void assay__road_searcher_forward(assay__road_searcher *self)
+assay_status assay__road_searcher_forward(assay__road_searcher *self, assay_error *error)
 {
+    if (self->elsewhere != NULL)
+        return self->engine.forward(self->elsewhere, self, error);
     const assay__next_road_shape *s = &self->model->shape;
     int64_t H = s->hidden, gates = 3 * H, wide = gates + s->scorer;
     const float *out = weight(self, self->model->at.out);
@@ -228,6 +242,7 @@ void assay__road_searcher_forward(assay__road_searcher *self)
                              self->feature_weight, out, self->logits);
     swap(&self->state[0], &self->state[1]);
     swap(&self->reached[0], &self->reached[1]);
+    return ASSAY_OK;
 }
 
 void assay__road_searcher_aim(assay__road_searcher *self, int32_t destination)
@@ -235,8 +250,8 @@ void assay__road_searcher_aim(assay__road_searcher *self, int32_t destination)
     const assay__next_road_shape *s = &self->model->shape;
     const assay__next_road_weights *at = &self->model->at;
     assay__matvec(s->scorer, s->embedding, weight(self, at->score) + s->hidden + s->embedding,
-                  score_columns(s), weight(self, at->destination) + destination * s->embedding, 0,
-                  self->goal_score);
+                  assay__next_road_score_columns(s),
+                  weight(self, at->destination) + destination * s->embedding, 0, self->goal_score);
 }
 
 /* Prefetch a row of a table that is far larger than the cache. */

@@ -1,5 +1,5 @@
-/* The content of a searcher, for the two files that implement it: searcher.c has the tables and the
- * forward pass, search.c the search. */
+/* The content of a searcher, for the files that implement it: searcher.c has the tables and the
+ * forward pass, search.c the search. Engines, which run the forward pass elsewhere, read it too. */
 #ifndef ASSAY_MODELS_ROAD_SEARCHER_H
 #define ASSAY_MODELS_ROAD_SEARCHER_H
 
@@ -25,7 +25,11 @@ struct assay__road_searcher {
     int64_t max_width, max_steps;
     assay__road_search_hook hook;
     assay__memory *memory;
-    bool twin; /* the tables of the weights belong to another searcher */
+    /* The searcher that owns the tables of the weights; NULL if this searcher owns them. */
+    const assay__road_searcher *first_of_twins;
+    assay__road_engine engine;
+    void *elsewhere;  /* the state that engine.open() made; NULL: forward passes run here */
+    uint64_t version; /* how often refresh() has computed the tables */
 
     /* Tables that are computed from the weights. H = hidden, S = scorer. */
     float *road_input;   /* (roads, 3 H) W_ih E[road] + b_ih */
@@ -60,8 +64,10 @@ struct assay__road_searcher {
 };
 
 /* Compute the state of each route after its last road, and the logits of the candidates. The
- * candidates and their moving features must have been set before. */
-void assay__road_searcher_forward(assay__road_searcher *searcher);
+ * candidates and their moving features must have been set before. Without an engine it cannot
+ * fail. */
+ASSAY_MUST_USE assay_status assay__road_searcher_forward(assay__road_searcher *searcher,
+                                                         assay_error *error);
 
 /* Set goal_score, the destination's part in the scores. */
 void assay__road_searcher_aim(assay__road_searcher *searcher, int32_t destination);

@@ -11,6 +11,7 @@
 #include "assay/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "models/cuda/road_search.h"
 #include "models/routes/performance.h"
 
 enum { MAX_STEPS = 10000 };
@@ -29,17 +30,35 @@ static void leave_forward(void *context)
     self->forward_ns += assay_clock_now_ns(assay_clock_default()) - self->entered_ns;
 }
 
-assay_status assay__timed_searcher_init(assay__timed_searcher *self,
-                                        const assay__road_network *network,
-                                        const assay__next_road *model, int64_t max_width,
-                                        assay_error *error)
+/* Make self->searcher, whose forward passes run on the device of `class_`. */
+static assay_status make_searcher(assay__timed_searcher *self, const assay__road_network *network,
+                                  const assay__next_road *model, const assay_model_class *class_,
+                                  int64_t max_width, assay_error *error)
 {
-    *self = (assay__timed_searcher){0};
     int64_t steps = network->roads < MAX_STEPS ? network->roads : MAX_STEPS;
     assay_status status =
         assay__road_searcher_new(network, model, max_width, steps, error, &self->searcher);
-    if (status != ASSAY_OK)
+    if (status != ASSAY_OK || class_ == &assay__next_road_class)
         return status;
+    const assay__road_engine engine = assay__gpu_road_engine(class_);
+    return assay__road_searcher_move(self->searcher, &engine, error);
+}
+
+assay_status assay__timed_searcher_init(assay__timed_searcher *self,
+                                        const assay__road_network *network,
+                                        const assay__next_road *model, const char *device,
+                                        int64_t max_width, assay_error *error)
+{
+    const assay_model_class *class_ = NULL;
+    *self = (assay__timed_searcher){0};
+    assay_status status = assay_model_class_on(&assay__next_road_class, device, error, &class_);
+    if (status == ASSAY_OK)
+        status = make_searcher(self, network, model, class_, max_width, error);
+    if (status != ASSAY_OK) {
+        assay__timed_searcher_release(self);
+        return status;
+    }
+    self->device = assay_model_class_device(class_);
     assay__road_search_hook hook = {enter_forward, leave_forward, self};
     assay__road_searcher_set_hook(self->searcher, &hook);
     return ASSAY_OK;
@@ -209,8 +228,8 @@ void assay_generation_free(assay_generation *generation)
 
 /* Fill in the roads of each search, find the slowest search, and compute the figures over all. */
 static assay_status summarize(const assay__road_network *network, const assay__od_pair *pairs,
-                              const assay__generation_options *options, double seconds,
-                              assay_generation *generation)
+                              const assay__generation_options *options, const char *device,
+                              double seconds, assay_generation *generation)
 {
     for (size_t i = 0; i < generation->num_searched; i++) {
         assay_search_performance *search = &generation->searches[i];
@@ -221,7 +240,7 @@ static assay_status summarize(const assay__road_network *network, const assay__o
     }
     return assay__performance_aggregate(generation->searches, generation->num_searched,
                                         assay_reading_of((double)generation->num_generated),
-                                        assay_reading_of(seconds), options->beam_search, "cpu",
+                                        assay_reading_of(seconds), options->beam_search, device,
                                         &generation->performance);
 }
 
@@ -234,8 +253,8 @@ static assay_status generate(const assay__routes_data *data, assay__timed_search
     assay_status status = search_all(searcher, pairs, count, options, error, generation, routes);
     uint64_t end_ns = assay_clock_now_ns(assay_clock_default());
     if (status == ASSAY_OK)
-        status = summarize(data->network, pairs, options, (double)(end_ns - start_ns) * 1e-9,
-                           generation);
+        status = summarize(data->network, pairs, options, searcher->device,
+                           (double)(end_ns - start_ns) * 1e-9, generation);
     if (status != ASSAY_OK)
         return status;
     set_times(data, pairs, routes);
@@ -254,12 +273,13 @@ assay_status assay__generate_trajectories(const assay__routes_data *data,
     assay_status status =
         routes.pair == NULL || made == NULL
             ? ASSAY_E_MEMORY
-            : assay__timed_searcher_init(&searcher, data->network, model,
+            : assay__timed_searcher_init(&searcher, data->network, model, options->device,
                                          options->beam_search ? options->beam_width : 1, error);
     assay__trajectories_init(&routes.routes);
     if (status == ASSAY_OK)
         status = generate(data, &searcher, pairs, count, options, error, made, &routes);
-    if (status == ASSAY_E_MEMORY)
+    /* Keep the message of the call that ran out of memory, if it wrote one. */
+    if (status == ASSAY_E_MEMORY && error != NULL && error->status != status)
         assay__fail(error, ASSAY_E_MEMORY, "no memory to generate %zu trajectories", count);
     assay__timed_searcher_release(&searcher);
     assay__trajectories_release(&routes.routes);

@@ -8,16 +8,19 @@
 /* A searcher that measures the time of its forward passes. */
 typedef struct assay__timed_searcher {
     assay__road_searcher *searcher;
+    const char *device; /* where forward passes run: "cpu" or "cuda:0" */
     uint64_t forward_ns, entered_ns;
 } assay__timed_searcher;
 
-/* Make a searcher. Its routes have at most as many roads as the network, and at most 10 000. Do not
- * move the struct after this call: the searcher keeps a pointer to it. Network and model are
- * borrowed. */
+/* Make a searcher. Its routes have at most as many roads as the network, and at most 10 000. Its
+ * forward passes run on `device`, a name as for assay_model_class_on(); NULL is the processor. Do
+ * not move the struct after this call: the searcher keeps a pointer to it. Network and model are
+ * borrowed. ASSAY_E_UNSUPPORTED if the device cannot be used. */
 ASSAY_MUST_USE assay_status assay__timed_searcher_init(assay__timed_searcher *self,
                                                        const assay__road_network *network,
                                                        const assay__next_road *model,
-                                                       int64_t max_width, assay_error *error);
+                                                       const char *device, int64_t max_width,
+                                                       assay_error *error);
 /* A struct that is all zero is accepted. */
 void assay__timed_searcher_release(assay__timed_searcher *self);
 
@@ -33,6 +36,7 @@ ASSAY_MUST_USE assay_status assay__timed_search(assay__timed_searcher *self, int
 typedef struct assay__generation_options {
     bool beam_search; /* else greedy */
     int64_t beam_width;
+    const char *device; /* where forward passes run, such as "cuda:0"; NULL: the processor */
     const char *output_file;
     /* Called after each search with the share that is done. Return false to stop; the generation
      * then fails with ASSAY_E_STATE. Pass NULL if you do not need it. */

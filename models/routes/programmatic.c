@@ -74,6 +74,7 @@ static assay_status generate(const assay_trajectory_options *options,
     const assay__generation_options how = {
         .beam_search = options->beam_search,
         .beam_width = (int64_t)(options->beam_width > 0 ? options->beam_width : DEFAULT_WIDTH),
+        .device = options->device,
         .output_file = options->output_file,
         .advance = options->advance,
         .context = options->context};

@@ -9,8 +9,8 @@
                                        generation_performance=result['performance'])
 
 A dataset is a folder with one *.geo, one *.rel, train.csv and test.csv (the formats of LibCity). `assay study routes --out city` makes up a
-dataset and trains models. The models run on the CPU. Times are in seconds. A figure that could not be measured is nan, and 'unavailable' says
-why.
+dataset and trains models. Searches run on the CPU, or with cuda_device=0 on that GPU; 'device' of the performance says where they ran. Times are in
+seconds. A figure that could not be measured is nan, and 'unavailable' says why.
 """
 from __future__ import annotations
 
@@ -101,8 +101,22 @@ def _fresh_file(dataset: Path, seed: int) -> str:
     return path
 
 
+def _device(cuda_device: Optional[int]) -> Optional[str]:
+    """The name of the GPU with that number, or None for the CPU. A GPU that cannot be used is a warning, because programs that name a GPU also
+    run on machines that have none."""
+    if cuda_device is None or cuda_device < 0:
+        return None
+    name = f"cuda:{cuda_device}"
+    try:
+        _library().check_device(name)
+    except RuntimeError as error:
+        log("warning", "cuda_device=%s is not used, and the searches run on the CPU: %s", cuda_device, error)
+        return None
+    return name
+
+
 def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str, seed: int, num_gene: int, beam_search: bool,
-              beam_width: int, pair: Optional[Tuple[int, int]] = None) -> Tuple[int, Dict[str, Any], str]:
+              beam_width: int, pair: Optional[Tuple[int, int]] = None, device: Optional[str] = None) -> Tuple[int, Dict[str, Any], str]:
     """(number of trajectories, the figures as in performance.json of a study, the printed text)"""
     if num_gene < 1 or beam_width < 1:
         raise ValueError(f"num_gene and beam_width must be 1 or more, not {num_gene} and {beam_width}")
@@ -111,7 +125,8 @@ def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str,
         performance_file = os.path.join(folder, "performance.json")
         _, generated, text = library.generate(
             dataset=_folder(dataset), model_path=os.fspath(model_path), output_file=output_file, from_train=_from_train(od_source), seed=seed,
-            num_gene=num_gene, beam_search=beam_search, beam_width=beam_width, performance_file=performance_file, pair=pair)
+            num_gene=num_gene, beam_search=beam_search, beam_width=beam_width, performance_file=performance_file, pair=pair,
+            device=device)
         return generated, _load(performance_file), text
 
 
@@ -121,13 +136,13 @@ def generate_trajectories_programmatic(dataset: Path, model_path: Path, od_sourc
     """Generate trajectories between the origins and destinations of real trajectories, and time every search.
 
     dataset: a folder, or its name below data. model_path: the weights, as safetensors. The trajectories are written to `output_file`, by
-    default gene/DATASET/seedSEED/TIME.csv. cuda_device is accepted and not used: the models run on the CPU, and 'device' says so.
+    default gene/DATASET/seedSEED/TIME.csv. cuda_device: the GPU that the model's forward passes run on. If it cannot be used, they run on
+    the CPU, and the logger "assay" says why.
     Returns 'output_file', 'num_generated' (the number of searches that arrived) and 'performance', with the aggregates over all searches.
     """
-    if cuda_device is not None:
-        log("info", "cuda_device=%s is not used: the models run on the CPU", cuda_device)
     path = os.fspath(output_file) if output_file is not None else _fresh_file(_folder(dataset), seed)
-    generated, figures, _ = _generate(dataset, model_path, path, od_source, seed, num_gene, beam_search, beam_width)
+    generated, figures, _ = _generate(dataset, model_path, path, od_source, seed, num_gene, beam_search, beam_width,
+                                      device=_device(cuda_device))
     _log("generation", figures["performance"])
     return {"output_file": path, "num_generated": generated, "performance": figures["performance"]}
 

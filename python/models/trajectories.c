@@ -6,6 +6,7 @@
  * files, so that their keys are defined in one place only.
  */
 #include "assay/trajectories.h"
+#include "assay/model.h"
 #include "python/core/core.h"
 
 enum { SIGNALS_EVERY_NS = 50 * 1000 * 1000 };
@@ -22,11 +23,23 @@ typedef struct routes_call {
  * assay_trajectory_options. */
 static bool parse(PyObject *args, PyObject *keywords, routes_call *call)
 {
-    static char *names[] = {
-        "dataset",          "roads",        "drives",         "seed",
-        "from_train",       "model_path",   "output_file",    "num_gene",
-        "beam_search",      "beam_width",   "generated_file", "generation_performance_file",
-        "performance_file", "results_file", "pair",           NULL};
+    static char *names[] = {"dataset",
+                            "roads",
+                            "drives",
+                            "seed",
+                            "from_train",
+                            "model_path",
+                            "output_file",
+                            "num_gene",
+                            "beam_search",
+                            "beam_width",
+                            "generated_file",
+                            "generation_performance_file",
+                            "performance_file",
+                            "results_file",
+                            "pair",
+                            "device",
+                            NULL};
     assay_trajectory_options *options = &call->options;
     Py_ssize_t roads = 0, drives = 0, num_gene = 0, beam_width = 0;
     unsigned long long seed = 0;
@@ -34,12 +47,12 @@ static bool parse(PyObject *args, PyObject *keywords, routes_call *call)
     PyObject *pair = Py_None;
     int from_train = 0, beam_search = 0;
     *options = (assay_trajectory_options)ASSAY_TRAJECTORY_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$znnKpzznpnzzzzO:trajectories", names,
-                                     &options->dataset, &roads, &drives, &seed, &from_train,
-                                     &options->model_path, &options->output_file, &num_gene,
-                                     &beam_search, &beam_width, &options->generated_file,
-                                     &options->generation_performance_file,
-                                     &options->performance_file, &options->results_file, &pair))
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "|$znnKpzznpnzzzzOz:trajectories", names, &options->dataset, &roads,
+            &drives, &seed, &from_train, &options->model_path, &options->output_file, &num_gene,
+            &beam_search, &beam_width, &options->generated_file,
+            &options->generation_performance_file, &options->performance_file,
+            &options->results_file, &pair, &options->device))
         return false;
     if (pair != Py_None && !PyArg_ParseTuple(pair, "LL:pair", &origin, &destination))
         return false;
@@ -135,11 +148,31 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     return core_stream_take(&stream, ASSAY_OK, NULL);
 }
 
+/* Return None if next-road models can run on that device; otherwise raise the reason. */
+static PyObject *check_device(PyObject *module, PyObject *name)
+{
+    (void)module;
+    const char *device = PyUnicode_AsUTF8AndSize(name, NULL);
+    const assay_model_class *class_ = NULL;
+    assay_error error = {0};
+    if (device == NULL)
+        return NULL;
+    assay_status status;
+    Py_BEGIN_ALLOW_THREADS /* the first call compiles the kernels, which takes a second */
+        status = assay_model_find("next_road", &error, &class_);
+    if (status == ASSAY_OK)
+        status = assay_model_class_on(class_, device, &error, &class_);
+    Py_END_ALLOW_THREADS if (status != ASSAY_OK) return core_raise(status, &error);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"generate", (PyCFunction)(void (*)(void))generate, METH_VARARGS | METH_KEYWORDS,
      "generate(**options)\n--\n\nSearch, and write what was found."},
     {"evaluate", (PyCFunction)(void (*)(void))evaluate, METH_VARARGS | METH_KEYWORDS,
      "evaluate(**options)\n--\n\nCompare what was generated with what is real."},
+    {"check_device", check_device, METH_O,
+     "check_device(name)\n--\n\nRaise why searches cannot run on that device."},
     {NULL, NULL, 0, NULL},
 };
 

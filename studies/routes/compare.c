@@ -87,7 +87,7 @@ static assay_status make_subject(assay__routes_run *run, size_t model, size_t pa
 {
     *made = (subject){.name = run->settings->models[model].name, .run = run, .pairs = pairs};
     assay_status status = assay__timed_searcher_init(
-        &made->searcher, run->data.network, run->models[model],
+        &made->searcher, run->data.network, run->models[model], run->settings->device,
         run->settings->beam_search ? run->settings->beam_width : 1, error);
     if (status == ASSAY_OK)
         assay__road_searcher_set_hook(made->searcher.searcher, NULL);

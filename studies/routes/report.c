@@ -279,6 +279,7 @@ static json_t *models_json(const assay__routes_run *run)
 json_t *assay__routes_summary_json(const assay__routes_run *run)
 {
     const assay__routes_settings *settings = run->settings;
+    const char *device = assay__record_setting(run->found, "device");
     json_t *network = json_pack(
         "{sb, sI, sI, sI, sI}", "made_up", (int)run->data.made_up, "roads",
         (json_int_t)count_of(run->found, "roads", "network"), "links",
@@ -291,6 +292,6 @@ json_t *assay__routes_summary_json(const assay__routes_run *run)
                      settings->od_source == ASSAY_OD_TEST ? "test" : "train", "search",
                      settings->beam_search ? "beam" : "greedy", "beam_width",
                      (json_int_t)(settings->beam_search ? settings->beam_width : 1), "device",
-                     "cpu", "models", models_json(run), "comparisons",
+                     device != NULL ? device : "cpu", "models", models_json(run), "comparisons",
                      comparisons_json(run->found));
 }

@@ -45,6 +45,8 @@ char *assay__routes_settings_text(const assay__routes_settings *settings)
                                       source->rel != NULL ? source->rel : "",
                                       source->trajectories != NULL ? source->trajectories : "",
                                       source->test != NULL ? source->test : "");
+    if (status == ASSAY_OK && settings->device != NULL)
+        status = assay__buffer_printf(&text, ", searches on %s", settings->device);
     if (status == ASSAY_OK && settings->skip_performance)
         status = assay__buffer_append_text(&text, ", no performance");
     if (status == ASSAY_OK)

@@ -203,6 +203,7 @@ static assay_status generate_now(assay__routes_run *run, size_t model, assay_rec
     const assay__routes_model *self = &run->settings->models[model];
     const assay__generation_options options = {.beam_search = run->settings->beam_search,
                                                .beam_width = run->settings->beam_width,
+                                               .device = run->settings->device,
                                                .output_file =
                                                    file_of(run, model, "generated.csv", error),
                                                .advance = advance,

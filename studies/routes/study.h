@@ -35,6 +35,7 @@ typedef struct assay__routes_settings {
     size_t num_gene;
     bool beam_search;
     int64_t beam_width;
+    const char *device; /* where the searches run; NULL: the processor */
     int64_t epochs;
     double compare_seconds; /* budget of the comparison */
     bool skip_performance;  /* leave generation_performance out of results.json */

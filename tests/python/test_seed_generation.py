@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import types
 import unittest
 
@@ -23,6 +24,16 @@ def study(folder, *options):
     return subprocess.run([sys.executable, os.path.join(seed_examples.COMPAT, "python_pipeline.py"), "--num-gene", "20", "--models", "distilled",
                            "--od-source", "test", "--roads", "100", "--drives", "300", "--epochs", "4", "--compare-time", "100ms", "--out",
                            folder, *options], capture_output=True, text=True)
+
+
+def first_device():
+    """The device on which searches with cuda_device=0 run on this machine."""
+    from assay import _models
+    try:
+        _models.check_device("cuda:0")
+    except RuntimeError:
+        return "cpu"
+    return "cuda:0"
 
 
 class Generation(Examples):
@@ -89,7 +100,7 @@ class Generation(Examples):
                                        "Total generation time"])
         performance, results = self.names["performance"], self.names["eval_results"]
         self.assertEqual(set(performance), PERFORMANCE)
-        self.assertEqual((performance["device"], performance["beam_width"]), ("cpu", 4))
+        self.assertEqual((performance["device"], performance["beam_width"]), (first_device(), 4))
         self.assertTrue(os.path.isfile(self.names["output_file"]))
         self.assertTrue(0 <= results["Distance_JSD"] <= math.log(2))
         for key, value in performance.items():
@@ -121,6 +132,30 @@ class Generation(Examples):
         performance = self.names["result"]["performance"]
         self.assertTrue(math.isnan(performance["total_time_p95"]))      # of ten searches no 95th percentile is known
         self.assertIn("total_time_p95", performance["unavailable"])
+
+    def test_on_a_device(self):
+        """The emulated GPU of tests/fake/compute finds the same trajectories. A GPU that does not exist gives a warning."""
+        from assay.generation import generate_trajectories_programmatic as generate
+        script = """
+            import logging
+            logging.basicConfig(format="%(levelname)s %(message)s")
+            from assay.generation import generate_trajectories_programmatic as generate
+            for device in (0, 5):
+                result = generate("Beijing", "models/distilled_25epoch_seed42.pth", num_gene=20, cuda_device=device, beam_search=True,
+                                  output_file=f"{device}.csv")
+                print(result["performance"]["device"])
+            """
+        fakes = os.path.join(os.environ["ASSAY_BUILD"], "tests", "fake", "compute")
+        ran = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True,
+                             env={**os.environ, "LD_LIBRARY_PATH": fakes})
+        self.assertEqual((ran.returncode, ran.stdout), (0, "cuda:0\ncpu\n"), ran.stderr)
+        self.assertRegex(ran.stderr, "WARNING cuda_device=5 is not used, .*there is no device cuda:5")
+        generate("Beijing", "models/distilled_25epoch_seed42.pth", num_gene=20, beam_search=True, output_file="here.csv")
+        texts = []
+        for name in ("here.csv", "0.csv", "5.csv"):
+            with open(name) as file:
+                texts.append(file.read())
+        self.assertEqual(texts[1:], texts[:1] * 2)
 
     def test_the_same_seed_gives_the_same(self):
         from assay.generation import generate_trajectories_programmatic as generate

@@ -74,8 +74,11 @@ static void make(const variant *of, const char *device, subject *made)
     made->count = class_->input_count;
     assert_int_equal(assay_model_example(made->model, 3, &error, made->inputs, &made->target),
                      ASSAY_OK);
-    assay_model_training_of(made->model)->loss = of->loss;
-    assay_model_training_of(made->model)->optimizer = of->optimizer;
+    assay_model_training *training = assay_model_training_of(made->model);
+    if (training != NULL) { /* otherwise the class has fixed them */
+        training->loss = of->loss;
+        training->optimizer = of->optimizer;
+    }
 }
 
 /* The largest difference, relative to the largest value. */
@@ -275,6 +278,44 @@ static void test_graph_transformer(void **state)
         compare(&variants[i]);
 }
 
+/* Trajectories of one road and padded ones of many, with scorers wider and narrower than a warp. */
+static void test_next_road(void **state)
+{
+    static const variant variants[] = {
+        {.model = "next_road", .settings = "num-nodes=60 batch-size=5 seq-len=7"},
+        {.model = "next_road", .settings = "num-nodes=40 size=1 batch-size=9 seq-len=12"},
+        {.model = "next_road",
+         .settings = "num-nodes=30 embedding-dim=3 hidden-dim=5 ffn-dim=7 batch-size=3 seq-len=1"},
+        {.model = "next_road",
+         .settings = "num-nodes=50 embedding-dim=5 hidden-dim=40 ffn-dim=70 batch-size=1"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        compare(&variants[i]);
+}
+
+/* The device refuses the inputs and targets that the processor refuses. */
+static void test_next_road_refuses(void **state)
+{
+    const variant of = {.model = "next_road", .settings = "num-nodes=30 batch-size=2 seq-len=3"};
+    subject gpu;
+    assay_error error = {0};
+    assay_tensor output;
+    double loss;
+    (void)state;
+    make(&of, "cuda:0", &gpu);
+    assert_null(assay_model_training_of(gpu.model));
+    memset(gpu.target.data, 0, (size_t)assay_tensor_count(&gpu.target) * sizeof(float));
+    assert_int_equal(
+        assay_model_gradient(gpu.model, gpu.inputs, gpu.count, &gpu.target, &error, &loss),
+        ASSAY_E_DATA);
+    assert_string_equal(error.message, "the target is 0 for every candidate");
+    ((int64_t *)gpu.inputs[1].data)[0] = 30;
+    assert_int_equal(assay_model_forward(gpu.model, gpu.inputs, gpu.count, &error, &output),
+                     ASSAY_E_DATA);
+    assert_non_null(strstr(error.message, "destinations: element 0 is 30"));
+    assay_model_free(gpu.model);
+}
+
 /* Changing the parameters on the host counts, and weights come back. */
 static void test_parameters(void **state)
 {
@@ -338,7 +379,8 @@ static void test_devices_that_are_not(void **state)
     assert_refused("mlp", "gpu", ASSAY_E_ARGUMENT, "devices are cpu, cuda:0");
     assert_refused("mlp", "cuda:x", ASSAY_E_ARGUMENT, "devices are cpu, cuda:0");
     assert_refused("mlp", "cuda:7", ASSAY_E_UNSUPPORTED, "there is no device cuda:7");
-    assert_refused("kan", "cuda:0", ASSAY_E_UNSUPPORTED, "graph_transformer, lstm, mlp and siren");
+    assert_refused("kan", "cuda:0", ASSAY_E_UNSUPPORTED,
+                   "graph_transformer, lstm, mlp, next_road and siren");
     const assay_model_class *class_ = NULL;
     assert_int_equal(assay_model_class_on(class_of("kan"), "cpu", NULL, &class_), ASSAY_OK);
     assert_ptr_equal(class_, class_of("kan"));
@@ -436,6 +478,8 @@ int main(void)
                                        cmocka_unit_test(test_lstm),
                                        cmocka_unit_test(test_lstm_forecast),
                                        cmocka_unit_test(test_graph_transformer),
+                                       cmocka_unit_test(test_next_road),
+                                       cmocka_unit_test(test_next_road_refuses),
                                        cmocka_unit_test(test_parameters),
                                        cmocka_unit_test(test_devices_that_are_not),
                                        cmocka_unit_test(test_libraries_that_are_missing),

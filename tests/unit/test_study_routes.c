@@ -333,8 +333,9 @@ static void test_searches_say_what_they_took(void **state)
     const scene *self = *state;
     assay__timed_searcher timed;
     assay__road_searcher *plain = NULL;
-    assert_int_equal(assay__timed_searcher_init(&timed, self->data.network, self->model, 3, NULL),
-                     ASSAY_OK);
+    assert_int_equal(
+        assay__timed_searcher_init(&timed, self->data.network, self->model, NULL, 3, NULL),
+        ASSAY_OK);
     assert_int_equal(assay__road_searcher_new(self->data.network, self->model, 3, 80, NULL, &plain),
                      ASSAY_OK);
     for (size_t i = 0; i < PAIRS; i++) {

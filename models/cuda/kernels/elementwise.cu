@@ -141,6 +141,20 @@ DEVICE double loss_of_row(const float *y, const float *target, float *dy, long l
     return -likelihood / rows;
 }
 
+/* *to = the sum of `sum` over the 256 threads of a block. `sums` (256) is in shared memory. */
+DEVICE void leave_sum(double *sums, double sum, double *to)
+{
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        *to = sums[0];
+}
+
 KERNEL(256, loss)
 {
     __shared__ double sums[256];
@@ -154,15 +168,7 @@ KERNEL(256, loss)
         else
             sum += loss_of_element(a.loss, a.y[i], a.target[i], (double)count, &a.dy[i]);
     }
-    sums[threadIdx.x] = sum;
-    __syncthreads();
-    for (int half = 128; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            sums[threadIdx.x] += sums[threadIdx.x + half];
-        __syncthreads();
-    }
-    if (threadIdx.x == 0)
-        a.sums[blockIdx.x] = sums[0];
+    leave_sum(sums, sum, &a.sums[blockIdx.x]);
 }
 
 /* ---- Optimizers ---- */

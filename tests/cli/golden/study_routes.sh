@@ -73,3 +73,14 @@ show study routes --geo here/city.geo
 show study routes --evaluate nowhere.csv
 show study routes --roads 3
 show study routes extra
+# The emulated device of the tests gives the same trajectories.
+device() { LD_LIBRARY_PATH=$SUBJECTS/../fake/compute show "$@"; }
+device study routes --dataset here --model-path here/vanilla/weights.safetensors --num-gene 20 --seed 42 --device cuda:0 --out there | figures
+cmp here/vanilla/generated.csv there/vanilla/generated.csv && echo 'same trajectories'
+python3 - <<'END'
+import json
+print(json.load(open("there/summary.json"))["device"], json.load(open("there/record.json"))["settings"]["device"])
+END
+device study routes --dataset here --model-path here/vanilla/weights.safetensors --num-gene 20 --seed 42 --out there
+FAKE_COMPUTE=devices=0 device study routes --device cuda:0 --out none
+show study routes --device gpu --out none

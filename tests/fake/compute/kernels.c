@@ -44,4 +44,5 @@ static inline float atomicAdd(float *to, float value)
 #include "models/cuda/kernels/elementwise.cu"
 #include "models/cuda/kernels/graph.cu"
 #include "models/cuda/kernels/lstm.cu"
+#include "models/cuda/kernels/road.cu"
 #include "models/cuda/kernels/attention.cu"
