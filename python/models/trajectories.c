@@ -162,7 +162,9 @@ static PyObject *check_device(PyObject *module, PyObject *name)
         status = assay_model_find("next_road", &error, &class_);
     if (status == ASSAY_OK)
         status = assay_model_class_on(class_, device, &error, &class_);
-    Py_END_ALLOW_THREADS if (status != ASSAY_OK) return core_raise(status, &error);
+    Py_END_ALLOW_THREADS;
+    if (status != ASSAY_OK)
+        return core_raise(status, &error);
     Py_RETURN_NONE;
 }
 
