@@ -42,14 +42,14 @@ typedef struct launch_streams {
 typedef struct launch_end {
     uint64_t end_ns; /* CLOCK_MONOTONIC, when the wait returned */
     int wait_status;
-    int signal;            /* a signal that was sent to us and is to end our work too, or 0 */
+    int signal;            /* a signal that asked assay to stop, or 0 */
     bool insisted;         /* a second signal came, and the program was killed */
     struct rusage usage;   /* of the program and of the processes that it waited for */
     double waited_seconds; /* time that its first thread waited for a processor; NAN if unknown */
 } launch_end;
 
-/* Take a pending signal that is to end our work, such as one that came while no program ran.
- * Returns 0 if there is none. */
+/* Take a pending signal that asks assay to stop, such as one that arrived between two programs.
+ * Returns its number, or 0 if there is none. */
 int launch_pending_signal(void);
 
 /* Start `command` and wait for its end. We do not wake up in between unless a signal comes. The

@@ -10,7 +10,8 @@
 
 /* Check output paths before any work is done: their folder must exist and be writable, and no two
  * paths may be the same. A path may be NULL, if that output is not wanted, or "-" for standard
- * output, which then loses the filter of cli/common/ascii.h. Creates no file. Returns EX_OK, or an
+ * output. For "-" the call also switches off the filter of cli/common/ascii.h, so that the bytes
+ * arrive as they are. Creates no file. Returns EX_OK, or an
  * exit code after a message. */
 int output_refuse(const char *command, const char *const *paths, size_t count);
 

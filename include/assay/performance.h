@@ -5,9 +5,9 @@
  * prints "[Performance] critical_operation: 1.234s, CPU +250.5MB". For code that runs often, use a
  * monitor (monitor.h), which costs a hundredth of this and keeps statistics.
  *
- * The line shows the change of the resident memory of the process and, if the process uses a GPU,
- * of its memory there (assay_get_gpu_memory_usage). One MB is 2^20 bytes. The line leaves out
- * figures that were not measured. A NULL stream prints nothing.
+ * The line shows how much the resident memory of the process changed. If the process uses a GPU,
+ * the line also shows how much its GPU memory changed (assay_get_gpu_memory_usage). One MB is 2^20
+ * bytes. The line leaves out figures that were not measured. A NULL stream prints nothing.
  *
  * Threads: any; an open measurement belongs to one thread.
  */

@@ -45,9 +45,9 @@ typedef struct assay_profile_target {
 #define ASSAY_PROFILE_TARGET_INIT ASSAY_INIT(assay_profile_target)
 
 /* Time one pass. A training step is gradient and update, so it changes the parameters. Afterwards
- * the model has the loss and the optimizer that it had before. ASSAY_E_UNSUPPORTED, with the
- * model's name in the error, if the class lacks the function, if it does not let you choose the
- * loss or the optimizer, or if the target is missing.
+ * the model has the loss and the optimizer that it had before. The call fails with
+ * ASSAY_E_UNSUPPORTED, and the error names the model, in three cases: the class lacks the pass, the
+ * class has one fixed loss or optimizer and you chose another one, or there is no target.
  *
  * No class can run its backward pass alone. So forward and gradient (forward and backward together)
  * are timed in turns, and the time of backward is the mean of the differences in each round, with

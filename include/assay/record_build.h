@@ -83,7 +83,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_setting(assay_record *rec
                                                                const char *key, const char *value);
 
 /* The same for the parameters of a subject that belongs, or will belong, to the record. Each call
- * gives `subject` a new array, so add all parameters before you copy the subject. */
+ * replaces the array of parameters in `subject`. A copy of the subject keeps the old array, so add
+ * all parameters before you copy the subject. */
 enum { ASSAY_RECORD_MAX_PARAMETERS = 64 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_parameter(assay_record *record,
                                                                  assay_record_subject *subject,

@@ -88,9 +88,9 @@ ASSAY_API void *assay_track_time(assay_timers *timers, const char *name, void *(
  *
  * With libassay_heap.so loaded, these are exact heap figures of the calling thread, counted from
  * the call of assay_enable_memory_tracking or, without it, from the first such tracking call.
- * Allocations of other threads are in the current figure at once, and in the peak when those
- * threads end. Without libassay_heap.so, the figures are the whole resident memory of the process.
- * The peak is then a lower bound if an earlier peak was higher. */
+ * The current figure includes allocations of other threads at once. The peak includes them only
+ * after those threads have ended. Without libassay_heap.so, the figures are the whole resident
+ * memory of the process. The peak is then a lower bound if an earlier peak was higher. */
 ASSAY_API void *assay_track_time_and_memory(assay_timers *timers, const char *name,
                                             void *(*function)(void *), void *argument);
 

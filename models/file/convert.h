@@ -34,9 +34,9 @@ bool assay__stored_is_float(assay__stored stored);
 size_t assay__element_size(assay_element element);
 
 /* Converts `count` values at `source` (any alignment; bytes reversed if `swapped`) to `target`. A
- * value may change only by rounding. The conversion stops at a fraction or a NaN that should become
- * an integer, and at a number outside the range of the target. Returns `count`, or the index of the
- * value that was refused. */
+ * value may be rounded. The conversion stops at the first value that the target cannot hold: a
+ * fraction or a NaN if the target is an integer, or a number outside its range. Returns the index
+ * of that value, or `count` if there is none. */
 int64_t assay__convert(assay__stored stored, bool swapped, const void *source, int64_t count,
                        assay_element element, void *target);
 

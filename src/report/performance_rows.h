@@ -12,8 +12,8 @@
 
 typedef struct assay__performance_row {
     assay_record_metric span; /* one span, or the sum of all spans of an operation */
-    uint64_t more;            /* if not 0: number of spans, not recorded singly, in this row */
-    uint64_t spans, read;     /* if not 0: memory was read in only `read` of `spans` */
+    uint64_t more; /* if some spans of the operation have rows of their own: the number of others */
+    uint64_t spans, read; /* if not 0: memory was read in only `read` of `spans` */
 } assay__performance_row;
 
 /* Make the rows. At every level, the individually recorded spans come first, in the order in which

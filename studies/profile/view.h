@@ -5,7 +5,8 @@
  *               "CLASS single_step", "CLASS forecast"; "CLASS forward/num-nodes=100" for each size
  *               of an axis; "CLASS forward/encoding=lap 16", and "lap encoding" for computing it
  *   scalings    one for each axis, and its points as the series "median_seconds"
- *   figures     the names below; of a pass ("forward"), of the model, or of the whole run
+ *   figures     with the names below; each belongs to a pass ("forward"), to the model or to the
+ *               whole run
  *   series      "input_shape" of each input
  *   settings    "seed", "threads", "data", "forecast_steps" */
 #ifndef ASSAY_STUDIES_PROFILE_VIEW_H
