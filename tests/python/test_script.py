@@ -123,12 +123,14 @@ class Time(Folder):
                 second(now + 6_000_000)
                 time.sleep(0.02)
             """)
-        shares = {}
+        shares, samples = {}, 0
         for _ in range(3):
             self.run_it("bursts.py")
+            samples += self.record()["python"]["samples"]
             for name, share in self.shares().items():
                 shares[name] = shares.get(name, 0) + share / 3
-        self.assertAlmostEqual(shares["first"], shares["second"], delta=0.12)
+        # The difference has a standard error of 1 / sqrt(samples), and a busy machine gives few of them.
+        self.assertAlmostEqual(shares["first"], shares["second"], delta=max(0.12, 4 / samples ** 0.5))
 
     def test_lines(self):
         """Lines without calls, which a sampler that waits for the interpreter's lock never sees."""
