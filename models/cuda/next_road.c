@@ -25,10 +25,7 @@ typedef struct chooser {
     float *output;                    /* (trajectories, time, choices), on the device */
 } chooser;
 
-typedef struct need {
-    int64_t count;
-    float **block;
-} need;
+typedef assay__next_road_array need;
 
 static const assay__next_road *host_of(const assay__gpu_model *model)
 {
@@ -62,24 +59,12 @@ static void reserve(assay__gpu_model *model, assay__memory_use use, const need *
 
 static void reserve_forward(assay__gpu_model *model, int64_t choices)
 {
-    const assay__next_road_shape *s = &host_of(model)->shape;
     chooser *own = model->own;
-    assay__next_road_activations *act = &own->act;
-    const int64_t B = own->batch->trajectories, P = own->batch->time * B,
-                  C = own->batch->candidates;
-    const need needs[] = {{P * s->embedding, &act->driven},
-                          {P * 3 * s->hidden, &act->gates},
-                          {P * 3 * s->hidden, &act->recurrent},
-                          {(P + B) * s->hidden, &act->state},
-                          {P * s->scorer, &act->context},
-                          {C * s->embedding, &act->choice},
-                          {B * s->embedding, &act->goal},
-                          {B * s->scorer, &act->goal_score},
-                          {C * s->scorer, &act->hidden},
-                          {C, &act->logits},
-                          {C, &act->probability},
-                          {P * choices, &own->output}};
-    reserve(model, ASSAY__ACTIVATIONS, needs, sizeof needs / sizeof *needs);
+    assay__next_road_array arrays[ASSAY__NEXT_ROAD_FORWARD_ARRAYS];
+    const int64_t positions = own->batch->time * own->batch->trajectories;
+    assay__next_road_forward_arrays(&host_of(model)->shape, own->batch, &own->act, arrays);
+    reserve(model, ASSAY__ACTIVATIONS, arrays, ASSAY__NEXT_ROAD_FORWARD_ARRAYS);
+    assay__gpu_room(model, ASSAY__ACTIVATIONS, (size_t)(positions * choices), &own->output);
 }
 
 static void reserve_backward(assay__gpu_model *model)

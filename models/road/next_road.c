@@ -108,10 +108,7 @@ assay_status assay__next_road_update(assay__next_road *model, double learning_ra
 
 /* ---- Memory ---- */
 
-typedef struct need {
-    int64_t count;
-    float **block;
-} need;
+typedef assay__next_road_array need;
 
 static assay_status reserve(assay__memory *memory, assay__memory_use use, const need *needs,
                             size_t count)
@@ -125,23 +122,33 @@ static assay_status reserve(assay__memory *memory, assay__memory_use use, const 
     return ASSAY_OK;
 }
 
-static assay_status reserve_forward(assay__next_road *model, const assay__road_batch *batch)
+void assay__next_road_forward_arrays(const assay__next_road_shape *shape,
+                                     const assay__road_batch *batch,
+                                     assay__next_road_activations *act,
+                                     assay__next_road_array arrays[ASSAY__NEXT_ROAD_FORWARD_ARRAYS])
 {
-    const assay__next_road_shape *s = &model->shape;
-    assay__next_road_activations *act = &model->act;
     int64_t P = batch->time * batch->trajectories, B = batch->trajectories, C = batch->candidates;
-    const need needs[] = {{P * s->embedding, &act->driven},
-                          {P * 3 * s->hidden, &act->gates},
-                          {P * 3 * s->hidden, &act->recurrent},
-                          {(P + B) * s->hidden, &act->state},
-                          {P * s->scorer, &act->context},
-                          {C * s->embedding, &act->choice},
-                          {B * s->embedding, &act->goal},
-                          {B * s->scorer, &act->goal_score},
-                          {C * s->scorer, &act->hidden},
+    const need needs[] = {{P * shape->embedding, &act->driven},
+                          {P * 3 * shape->hidden, &act->gates},
+                          {P * 3 * shape->hidden, &act->recurrent},
+                          {(P + B) * shape->hidden, &act->state},
+                          {P * shape->scorer, &act->context},
+                          {C * shape->embedding, &act->choice},
+                          {B * shape->embedding, &act->goal},
+                          {B * shape->scorer, &act->goal_score},
+                          {C * shape->scorer, &act->hidden},
                           {C, &act->logits},
                           {C, &act->probability}};
-    return reserve(model->memory, ASSAY__ACTIVATIONS, needs, sizeof needs / sizeof *needs);
+    _Static_assert(sizeof needs == ASSAY__NEXT_ROAD_FORWARD_ARRAYS * sizeof *needs,
+                   "all arrays of a forward pass are listed");
+    memcpy(arrays, needs, sizeof needs);
+}
+
+static assay_status reserve_forward(assay__next_road *model, const assay__road_batch *batch)
+{
+    assay__next_road_array arrays[ASSAY__NEXT_ROAD_FORWARD_ARRAYS];
+    assay__next_road_forward_arrays(&model->shape, batch, &model->act, arrays);
+    return reserve(model->memory, ASSAY__ACTIVATIONS, arrays, ASSAY__NEXT_ROAD_FORWARD_ARRAYS);
 }
 
 static assay_status reserve_backward(assay__next_road *model, const assay__road_batch *batch)

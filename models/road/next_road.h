@@ -70,6 +70,20 @@ typedef struct assay__next_road_activations {
     float *carry; /* (B, hidden) */
 } assay__next_road_activations;
 
+/* An array and its number of floats. */
+typedef struct assay__next_road_array {
+    int64_t count;
+    float **block;
+} assay__next_road_array;
+
+enum { ASSAY__NEXT_ROAD_FORWARD_ARRAYS = 11 };
+
+/* List the arrays of `act` that a forward pass over the batch fills. */
+void assay__next_road_forward_arrays(
+    const assay__next_road_shape *shape, const assay__road_batch *batch,
+    assay__next_road_activations *act,
+    assay__next_road_array arrays[ASSAY__NEXT_ROAD_FORWARD_ARRAYS]);
+
 typedef struct assay__next_road {
     assay__next_road_shape shape;
     assay__memory *memory;

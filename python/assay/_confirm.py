@@ -16,15 +16,16 @@ SAVE = "ASSAY_PYTEST_AGAIN"         # in the second process: where its record go
 _PATIENCE_SECONDS = 120             # beside what the measuring may take
 _CALLS_OF_A_TEST = 20               # benchmarks in one test that the limit of time allows for
 
-# Options of the first process that would change what the second one runs or writes. Those of the second kind are followed by a value.
+# The second process does not get these options of the first one, because they change which tests run or which files are written. A value
+# follows each option in _VALUES.
 _FLAGS = ("-x", "--exitfirst", "--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first", "--sw", "--stepwise", "--pdb", "--trace",
           "--assay-gate", "--assay-strict", "--assay-once", "--assay-single")
 _VALUES = ("--junitxml", "--junit-xml", "--maxfail", "--durations", "--assay-save", "--assay-compare", "--assay-margin", "--assay-budget")
 
 
 def _without(arguments, positional):
-    """Without the tests and folders that were named. Such a word may also be the value of an option ("--rootdir . ."), so those that do
-    not follow an option go first."""
+    """The arguments without the tests and folders. A word can be a folder here and the value of an option there ("--rootdir . ."), so
+    words that do not follow an option are removed first."""
     left = collections.Counter(positional)
     for after_option in (False, True):
         kept = []
@@ -55,15 +56,19 @@ def measure_again(config, nodeids, budget_seconds):
     """(record, None) of these tests in a fresh process, or (None, why there is none)."""
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         path = os.path.join(folder, "again.json")
-        command = [sys.executable, "-m", "pytest", *_kept(config.invocation_params.args, config.known_args_namespace.file_or_dir), f"--assay-budget={budget_seconds}",
+        options = _kept(config.invocation_params.args, config.known_args_namespace.file_or_dir)
+        command = [sys.executable, "-m", "pytest", *options, f"--assay-budget={budget_seconds}",
                    *(os.path.join(str(config.rootpath), nodeid) for nodeid in nodeids)]
         try:
             done = subprocess.run(command, cwd=config.invocation_params.dir, env={**os.environ, SAVE: path}, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, errors="replace",
                                   timeout=_PATIENCE_SECONDS + _CALLS_OF_A_TEST * budget_seconds * len(nodeids))
-            return load(path), None
         except subprocess.TimeoutExpired:
             return None, "it did not end in time"
+        except OSError as error:
+            return None, str(error)
+        try:
+            return load(path), None
         except (OSError, ValueError, RuntimeError):
             lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
             return None, f"it left no record; its last words: {lines[-1].strip() if lines else 'none'}"

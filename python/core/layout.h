@@ -21,8 +21,9 @@ typedef struct layout {
     void *blocks[LAYOUT_CLASSES][LAYOUT_MOST_BLOCKS];
 } layout;
 
-/* Give back what is held of the sizes that temporaries have most often, and of one other size, and
- * hold a random number of new blocks of them. Takes about 10 µs. With the interpreter's lock. */
+/* Free the blocks that are held of the eight smallest sizes and of one other size. Then hold a
+ * random number of new blocks of each of these sizes. Takes about 10 µs. The caller holds the
+ * interpreter's lock. */
 void layout_change(layout *self);
 
 /* Give everything back. */

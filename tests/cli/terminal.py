@@ -1,9 +1,9 @@
 """A command on a pseudo-terminal, for the golden scripts: run() here, or `python3 terminal.py COLUMNS ARGUMENT...`.
 
-The end of the terminal that the command writes to stays open here until everything was read. If the command were the last to
-close it, Linux could report the end before what was written last has arrived at our side: the reader finds nothing, the command
-writes and closes, and the reader then looks at "closed" before the kernel's worker has delivered the text. So the end is marked
-by a byte that we write ourselves, behind everything of the command.
+The command's end of the terminal stays open here until everything was read. If the command were the last to close it, Linux could lose
+its last text. The reader would find no text and be about to look whether the terminal is closed. The command would write its text and
+close the terminal. The reader would then see that the terminal is closed, while the text is still on its way through the kernel. So we
+write a byte of our own behind the text of the command, and read until that byte.
 """
 
 import fcntl, os, select, struct, sys, termios
