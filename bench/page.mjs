@@ -17,6 +17,7 @@ async function open(browser) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     const begin = performance.now();
     await page.goto(`file://${big}`);
+    await page.waitForSelector("[id^=timeline]", { state: "attached", timeout: 20000 }); // views appear after the page has loaded
     await page.evaluate(async () => {
         document.querySelector("[id^=timeline]").scrollIntoView();
         const ready = () => document.querySelector(".timeline-figure[data-ready]");
