@@ -47,7 +47,7 @@ static inline method_counts methods_run(const simulation *it, size_t replication
         assay_verdict verdicts[METHODS];
         double *times = simulated_times(it, &seed);
         verdicts[METHOD_TURNS] = simulate_turns(it, &seed_of_turns).verdict;
-        verdicts[METHOD_SERIES] = judge_series(times, it->samples);
+        verdicts[METHOD_SERIES] = judge_series(times, it->samples, NULL);
         judge_by_peers(times, it->samples, verdicts);
         free(times);
         for (int m = 0; m < METHODS; m++) {

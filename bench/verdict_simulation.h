@@ -84,13 +84,19 @@ static inline double noise_next(noise *it)
     }
 }
 
+typedef enum simulated_order {
+    IN_SERIES,     /* one after the other */
+    TAKING_TURNS,  /* in random order */
+    INPUT_BY_INPUT /* one after the other; each sample has an input, the same on both sides */
+} simulated_order;
+
 typedef struct simulation {
     noise_kind kind;
-    size_t samples;  /* of each side; 0 for as many as the verdict needs */
+    size_t samples;  /* of each side; 0 for as many as the verdict needs, if they take turns */
     double size;     /* of the noise: 0.05 is 5 % */
     double slowdown; /* of the candidate: 0.02 is 2 % */
-    bool paired;
-    size_t budget; /* largest number of pairs, if paired with 0 samples */
+    simulated_order order;
+    size_t budget; /* largest number of pairs, with 0 samples */
 } simulation;
 
 typedef struct simulation_counts {
@@ -175,7 +181,8 @@ static inline simulated_outcome simulate_turns(const simulation *it, uint64_t *s
 
 /* ---- one after the other ---- */
 
-/* The times of the baseline, followed by those of the candidate. Caller frees. */
+/* The times of the baseline, followed by those of the candidate. Caller frees. The logarithms of
+ * the times that inputs take have a standard deviation of 1. */
 static inline double *simulated_times(const simulation *it, uint64_t *seed)
 {
     double *times = calloc(2 * it->samples, sizeof *times);
@@ -187,10 +194,16 @@ static inline double *simulated_times(const simulation *it, uint64_t *seed)
             times[i * it->samples + k] =
                 1e-3 * (i == 1 ? 1 + it->slowdown : 1) * exp(it->size * noise_next(&source));
     }
+    for (size_t k = 0; it->order == INPUT_BY_INPUT && k < it->samples; k++) {
+        double size = exp(draw_normal(seed));
+        times[k] *= size;
+        times[it->samples + k] *= size;
+    }
     return times;
 }
 
-static inline assay_verdict judge_series(double *times, size_t samples)
+/* `inputs` is that of the subjects. */
+static inline assay_verdict judge_series(double *times, size_t samples, const char *inputs)
 {
     assay_record *record = NULL;
     assay_record_subject subjects[2];
@@ -202,6 +215,7 @@ static inline assay_verdict judge_series(double *times, size_t samples)
         subjects[i].name = i == 0 ? "baseline" : "candidate";
         subjects[i].samples_seconds = times + i * samples;
         subjects[i].sample_count = samples;
+        subjects[i].inputs = inputs;
     }
     if (assay_subjects_compare(record, &subjects[0], &subjects[1], NULL, &comparison) != ASSAY_OK)
         exit(1);
@@ -212,7 +226,8 @@ static inline assay_verdict judge_series(double *times, size_t samples)
 static inline simulated_outcome simulate_series(const simulation *it, uint64_t *seed)
 {
     double *times = simulated_times(it, seed);
-    simulated_outcome outcome = {judge_series(times, it->samples), (double)it->samples, 0};
+    const char *inputs = it->order == INPUT_BY_INPUT ? "sizes" : NULL;
+    simulated_outcome outcome = {judge_series(times, it->samples, inputs), (double)it->samples, 0};
     free(times);
     return outcome;
 }
@@ -273,7 +288,7 @@ static inline simulation_counts simulation_run(const simulation *it, size_t repl
     simulation_counts counts = {0};
     for (size_t i = 0; i < replications; i++) {
         simulated_outcome outcome =
-            it->paired ? simulate_turns(it, &seed) : simulate_series(it, &seed);
+            it->order == TAKING_TURNS ? simulate_turns(it, &seed) : simulate_series(it, &seed);
         counts.verdicts[outcome.verdict]++;
         counts.pairs += outcome.pairs / (double)replications;
     }

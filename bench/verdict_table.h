@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TABLE_ROWS = 12, TABLE_COLUMNS = 6, TABLES_MOST = 16 };
+enum { TABLE_ROWS = 12, TABLE_COLUMNS = 6, TABLES_MOST = 20 };
 
 typedef struct table {
     const char *name; /* in the CSV */

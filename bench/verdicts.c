@@ -130,30 +130,44 @@ static double pair_variance(noise_kind kind)
 static const size_t equal_sizes[] = {20, 40, 60, 80, 200};
 enum { EQUAL_SIZES = sizeof equal_sizes / sizeof *equal_sizes };
 
-static void fill_equals(table *it, bool paired, double size, size_t runs)
+static void fill_equals(table *it, simulated_order order, double size, size_t runs)
 {
     for (int kind = 0; kind < NOISE_KINDS; kind++)
         for (size_t i = 0; i < EQUAL_SIZES; i++) {
-            simulation equal = {(noise_kind)kind, equal_sizes[i], size, 0, paired, 0};
+            simulation equal = {(noise_kind)kind, equal_sizes[i], size, 0, order, 0};
             it->cells[kind][i] = called_different(&equal, runs, 11 * i + (size < 0.1 ? 1 : 2));
         }
     table_finish(it, stderr);
 }
 
-/* The bars are for noise of 5 %. */
-static bool equals(bool paired)
+/* Equals in one order: the titles of their tables, and the bars for noise of 5 %. Two kinds of
+ * noise have bars of their own where they are too short to show what they are. */
+typedef struct equals_in_order {
+    const char *name, *name_in_more_noise, *title, *figure;
+    double few, sticky; /* white + AR 0.9, and sticky levels: bars of fewer than 80 samples */
+} equals_in_order;
+
+static const equals_in_order equals_of[] = {
+    [IN_SERIES] = {"equals, series, noise 5 %", "equals, series, noise 20 %",
+                   "Equals one after the other called different, %, noise of 5 %",
+                   "equals one after the other called different, worst of 37 cells", 3, 1.5},
+    [TAKING_TURNS] = {"equals, turns, noise 5 %", "equals, turns, noise 20 %",
+                      "Equals that took turns called different, %, noise of 5 %",
+                      "equals that took turns called different, worst of 37 cells", 1, 1},
+    [INPUT_BY_INPUT] = {"equals, inputs, noise 5 %", "equals, inputs, noise 20 %",
+                        "Equals compared input by input called different, %, noise of 5 %",
+                        "equals compared input by input called different, worst of 37 cells", 3,
+                        1.5}};
+
+static bool equals(simulated_order order)
 {
     static const char *const columns[] = {"n = 20", "n = 40", "n = 60", "n = 80", "n = 200"};
-    table *small = paired ? by_noise("equals, turns, noise 5 %",
-                                     "Equals that took turns called different, %, noise of 5 %",
-                                     columns, EQUAL_SIZES, 2)
-                          : by_noise("equals, series, noise 5 %",
-                                     "Equals one after the other called different, %, noise of 5 %",
-                                     columns, EQUAL_SIZES, 2);
-    fill_equals(small, paired, 0.05, replications);
-    fill_equals(by_noise(paired ? "equals, turns, noise 20 %" : "equals, series, noise 20 %",
-                         "The same, noise of 20 %", columns, EQUAL_SIZES, 2),
-                paired, 0.2, at_least(replications / 4, 100));
+    const equals_in_order *those = &equals_of[order];
+    table *small = by_noise(those->name, those->title, columns, EQUAL_SIZES, 2);
+    fill_equals(small, order, 0.05, replications);
+    fill_equals(
+        by_noise(those->name_in_more_noise, "The same, noise of 20 %", columns, EQUAL_SIZES, 2),
+        order, 0.2, at_least(replications / 4, 100));
     double worst = 0, sticky = 0, few = 0, many = 0;
     for (int kind = 0; kind < NOISE_KINDS; kind++)
         for (size_t i = 0; i < EQUAL_SIZES; i++) {
@@ -163,12 +177,9 @@ static bool equals(bool paired)
                                                                   : &worst;
             *cell = fmax(*cell, small->cells[kind][i]);
         }
-    bool ok = show(paired ? "equals that took turns called different, worst of 40 cells"
-                          : "equals one after the other called different, worst of 37 cells",
-                   paired ? fmax(worst, sticky) : worst, "%", 1, true);
-    if (!paired)
-        ok &= show("... sticky levels, fewer than 80 samples", sticky, "%", 1.5, true);
-    ok &= show("... white and AR 0.9, 20 to 60 samples", few, "%", paired ? 1 : 3, true);
+    bool ok = show(those->figure, worst, "%", 1, true);
+    ok &= show("... sticky levels, fewer than 80 samples", sticky, "%", those->sticky, true);
+    ok &= show("... white and AR 0.9, 20 to 60 samples", few, "%", those->few, true);
     return show("... white and AR 0.9, from 80 samples on", many, "%", 1, true) && ok;
 }
 
@@ -184,7 +195,7 @@ static void equals_with_few_pairs(void)
     double worst = 0;
     for (int kind = 0; kind < NOISE_KINDS; kind++)
         for (size_t i = 0; i < 3; i++) {
-            simulation equal = {(noise_kind)kind, pairs[i], 0.05, 0, true, 0};
+            simulation equal = {(noise_kind)kind, pairs[i], 0.05, 0, TAKING_TURNS, 0};
             it->cells[kind][i] = called_different(&equal, at_least(replications / 2, 100), 21 + i);
             worst = fmax(worst, it->cells[kind][i]);
         }
@@ -201,7 +212,7 @@ static bool equals_until_answered(void)
                          columns, 3, 2);
     double worst = 0, edge = 0;
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
-        simulation equal = {(noise_kind)kind, 0, 0.05, 0, true, 200};
+        simulation equal = {(noise_kind)kind, 0, 0.05, 0, TAKING_TURNS, 200};
         simulation_counts counts = simulation_run(&equal, replications, 31);
         double *row = it->cells[kind];
         row[0] = 100 * (simulation_share(&counts, ASSAY_VERDICT_FASTER) +
@@ -230,7 +241,7 @@ static double pairs_needed(noise_kind kind, double n, double *power)
     *power = 0;
     while (high > 1.03 * low) {
         double budget = sqrt(low * high), pairs;
-        simulation slow = {kind, 0, 0.05, slowdown, true, (size_t)budget};
+        simulation slow = {kind, 0, 0.05, slowdown, TAKING_TURNS, (size_t)budget};
         double reached = found(&slow, runs, 41, &pairs);
         if (reached < 0.9) {
             low = budget;
@@ -264,7 +275,7 @@ static bool efficiency_of_turns(void)
         }
     table_finish(it, stderr);
     size_t runs = at_least(replications / 10, 50);
-    simulation tenth = {NOISE_INDEPENDENT, 0, 0.05, 0.1, true, 1000};
+    simulation tenth = {NOISE_INDEPENDENT, 0, 0.05, 0.1, TAKING_TURNS, 1000};
     double pairs;
     found(&tenth, runs, 42, &pairs);
     bool ok = show("efficiency of taking turns, worst of 27 cells", worst, "x", 0.75, false);
@@ -278,7 +289,7 @@ static double samples_needed(noise_kind kind, double n)
     size_t runs = at_least(replications / 4, 100);
     double slowdown = findable(kind, n, 0.05), before = 0, at = n * 0.8;
     for (double size = n; size < 8 * n; size *= 1.15) {
-        simulation it = {kind, (size_t)size, 0.05, slowdown, false, 0};
+        simulation it = {kind, (size_t)size, 0.05, slowdown, IN_SERIES, 0};
         double power = found(&it, runs, 51, NULL);
         if (power >= 0.9)
             return at + (size - at) * (power > before ? (0.9 - before) / (power - before) : 1);
@@ -323,7 +334,7 @@ static forecasts forecast_in(noise_kind kind, uint64_t seed)
     forecasts it = {.runs = (double)at_least(replications / 2, 100)};
     uint64_t seed_of_truth = seed + 1;
     for (double run = 0; run < it.runs; run++) {
-        simulation slow = {kind, PAIRS, 0.05, 0.1 * draw_uniform(&seed_of_truth), true, 0};
+        simulation slow = {kind, PAIRS, 0.05, 0.1 * draw_uniform(&seed_of_truth), TAKING_TURNS, 0};
         simulated_outcome first = simulate_turns(&slow, &seed);
         bool large = slow.slowdown >= 0.03;
         it.open += first.verdict == ASSAY_VERDICT_INCONCLUSIVE;
@@ -380,7 +391,7 @@ static void equals_by_method(void)
         by_noise("equals by method", "Equals called different, %, 40 samples of each, noise of 5 %",
                  method_names, METHODS, 2);
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
-        simulation equal = {(noise_kind)kind, PEER_SAMPLES, 0.05, 0, false, 0};
+        simulation equal = {(noise_kind)kind, PEER_SAMPLES, 0.05, 0, IN_SERIES, 0};
         method_counts counts = methods_run(&equal, replications, 71);
         for (int m = 0; m < METHODS; m++) {
             it->cells[kind][m] =
@@ -404,8 +415,8 @@ static void power_by_method(noise_kind kind, const char *name, const char *title
     table *it = tables_add(&all_tables, begun, slowdown_names, method_names);
     size_t runs = at_least(replications / 2, 100);
     for (int i = 0; i < SLOWDOWNS; i++) {
-        simulation slow = {kind, PEER_SAMPLES, 0.05, strtod(slowdown_names[i], NULL) / 100, false,
-                           0};
+        simulation slow = {
+            kind, PEER_SAMPLES, 0.05, strtod(slowdown_names[i], NULL) / 100, IN_SERIES, 0};
         method_counts counts = methods_run(&slow, runs, 81);
         for (int m = 0; m < METHODS; m++)
             it->cells[i][m] = 100 * (double)counts.slower[m] / (double)runs;
@@ -419,15 +430,17 @@ static bool power_by_samples(void)
 {
     static const size_t sizes[] = {10, 20, 40, 80, 160};
     static const char *const columns[] = {"n = 10", "n = 20", "n = 40", "n = 80", "n = 160"};
+    static const simulated_order orders[] = {TAKING_TURNS, IN_SERIES, INPUT_BY_INPUT};
+    static const char *const names[] = {"power, turns", "power, series", "power, inputs"};
+    static const char *const titles[] = {"A slowdown of 10 % found, %, noise of 5 %, taking turns",
+                                         "The same, one after the other",
+                                         "The same, input by input"};
     double fall = 0;
-    for (int paired = 1; paired >= 0; paired--) {
-        table *it = by_noise(paired ? "power, turns" : "power, series",
-                             paired ? "A slowdown of 10 % found, %, noise of 5 %, taking turns"
-                                    : "The same, one after the other",
-                             columns, 5, 1);
+    for (size_t order = 0; order < sizeof orders / sizeof *orders; order++) {
+        table *it = by_noise(names[order], titles[order], columns, 5, 1);
         for (int kind = 0; kind < NOISE_KINDS; kind++)
             for (int i = 0; i < 5; i++) {
-                simulation slow = {(noise_kind)kind, sizes[i], 0.05, 0.1, paired, 0};
+                simulation slow = {(noise_kind)kind, sizes[i], 0.05, 0.1, orders[order], 0};
                 double *row = it->cells[kind];
                 row[i] = 100 * found(&slow, at_least(replications / 2, 100), 91, NULL);
                 fall = i > 0 ? fmax(fall, row[i - 1] - row[i]) : fall;
@@ -458,8 +471,9 @@ int main(int argc, char **argv)
     ok &= efficiency_of_turns();
     ok &= efficiency_of_series();
     ok &= equals_until_answered();
-    ok &= equals(true);
-    ok &= equals(false);
+    ok &= equals(TAKING_TURNS);
+    ok &= equals(IN_SERIES);
+    ok &= equals(INPUT_BY_INPUT);
     equals_with_few_pairs();
     if (folder != NULL && !plots_write(&all_tables, folder))
         return 2;

@@ -17,7 +17,9 @@
  * Subjects that were interleaved in one record are compared round by round, so that disturbances of
  * both cancel. Their random order removes the autocorrelation of the machine's noise. Other
  * subjects are compared as two series whose noise may be autocorrelated; the strength of the
- * autocorrelation is estimated from both series.
+ * autocorrelation is estimated from both series. If each sample has an input of its own, the same
+ * in both series (`inputs` of assay_record_subject), each input is compared with itself, and the
+ * ratios of the inputs are the series.
  *
  * A yardstick may have been timed beside the samples of such series (`yardstick` of sampling.h;
  * studies, profiles and Python's bench() do so). The times are then judged relative to the

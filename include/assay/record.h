@@ -363,7 +363,11 @@ typedef struct assay_record_subject {
     assay_reading energy_joules, energy_joules_low, energy_joules_high;
     uint64_t throttled_samples; /* disturbed because a GPU was throttled, left out or not */
     const char *throttle;       /* the reason: "heat"; NULL: it never was, or was not observed */
-    uint64_t reserved[8];       /* zero */
+    /* Identifies the list of inputs if each sample has an input of its own, or NULL. Sample i of
+     * two subjects with equal texts had the same input, so these subjects are compared input by
+     * input if they did not take turns. */
+    const char *inputs;
+    uint64_t reserved[7]; /* zero */
 } assay_record_subject;
 
 /* The arithmetic of one component of a model under one convention (flops.h, docs/flops.md). */

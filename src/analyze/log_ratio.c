@@ -108,6 +108,30 @@ static void format_percent(double drift, char percent[ASSAY__JSON_NUMBER_BYTES])
     assay__json_format_number(percent, round(1000 * expm1(drift)) / 10);
 }
 
+/* Forbid a verdict if the drift may explain the difference. */
+static void forbid_drift(assay__log_ratio *log_ratio, const char *what, const char *within,
+                         double drift, double margin)
+{
+    char percent[ASSAY__JSON_NUMBER_BYTES];
+    if (!assay__stats_may_be_drift(assay__location_centre(&log_ratio->location), drift, margin))
+        return;
+    format_percent(drift, percent);
+    forbid(log_ratio, "the %s by %s %% within %s, which may be the difference", what, percent,
+           within);
+}
+
+static void forbid_levels(assay__log_ratio *log_ratio, double apart, double margin)
+{
+    char percent[ASSAY__JSON_NUMBER_BYTES];
+    if (!(apart > 0) || fabs(assay__location_centre(&log_ratio->location)) + apart <= log1p(margin))
+        return;
+    format_percent(apart, percent);
+    forbid(log_ratio,
+           "the times jump between two levels %s %% apart, and too seldom to tell whose they are: "
+           "let both take turns in one run",
+           percent);
+}
+
 /* ---- paired --------------------------------------------------------------------------------- */
 
 /* The samples of a subject that are used, and the part of their time that counts. */
@@ -172,30 +196,37 @@ static assay_status locate_pairs(const reading_of *baseline, const reading_of *c
     return status;
 }
 
-/* Compute the ratio without the disturbed pairs, and the ratio without the time spent waiting for a
- * processor; NAN if it is not known. */
-static assay_status look_beside(assay__log_ratio *log_ratio, const assay_record_subject *baseline,
-                                const assay_record_subject *candidate)
+/* Writes the centre of the log ratio; *centre is unchanged if too few samples are left. */
+typedef assay_status find_centre(const reading_of *baseline, const reading_of *candidate,
+                                 double *centre);
+
+static assay_status centre_of_pairs(const reading_of *baseline, const reading_of *candidate,
+                                    double *centre)
 {
-    reading_of b = {.subject = baseline}, c = {.subject = candidate};
     assay__location location;
     size_t pairs;
+    assay_status status = locate_pairs(baseline, candidate, &pairs, &location, NULL);
+    if (status == ASSAY_OK && pairs >= ASSAY__RULE_PAIRS_LEAST)
+        *centre = assay__location_centre(&location);
+    return status;
+}
+
+/* Compute the ratio without the disturbed samples, and the ratio without the time spent waiting for
+ * a processor. A side on which no disturbances are marked had none. */
+static assay_status look_beside(assay__log_ratio *log_ratio, const assay_record_subject *baseline,
+                                const assay_record_subject *candidate, find_centre *find)
+{
+    reading_of b = {.subject = baseline}, c = {.subject = candidate};
     assay_status status = ASSAY_OK;
     b.disturbed = assay__record_measure_samples(baseline, ASSAY__METRIC_DISTURBED);
     c.disturbed = assay__record_measure_samples(candidate, ASSAY__METRIC_DISTURBED);
-    if (b.disturbed != NULL && c.disturbed != NULL) {
-        status = locate_pairs(&b, &c, &pairs, &location, NULL);
-        if (status == ASSAY_OK && pairs >= ASSAY__RULE_PAIRS_LEAST)
-            log_ratio->undisturbed = assay__location_centre(&location);
-    }
+    if (b.disturbed != NULL || c.disturbed != NULL)
+        status = find(&b, &c, &log_ratio->undisturbed);
     b.disturbed = c.disturbed = NULL;
     b.waited = assay__record_measure_samples(baseline, ASSAY__METRIC_WAITED);
     c.waited = assay__record_measure_samples(candidate, ASSAY__METRIC_WAITED);
-    if (status == ASSAY_OK && b.waited != NULL && c.waited != NULL) {
-        status = locate_pairs(&b, &c, &pairs, &location, NULL);
-        if (status == ASSAY_OK && pairs >= ASSAY__RULE_PAIRS_LEAST)
-            log_ratio->without_waiting = assay__location_centre(&location);
-    }
+    if (status == ASSAY_OK && b.waited != NULL && c.waited != NULL)
+        status = find(&b, &c, &log_ratio->without_waiting);
     return status;
 }
 
@@ -211,15 +242,10 @@ static assay_status compare_pairs(assay__log_ratio *log_ratio, const assay_recor
     if (log_ratio->pairs < ASSAY__RULE_PAIRS_LEAST)
         forbid(log_ratio, "%zu pair%s of samples: at least %d are needed", log_ratio->pairs,
                log_ratio->pairs == 1 ? "" : "s", ASSAY__RULE_PAIRS_LEAST);
-    if (status == ASSAY_OK && log_ratio->known &&
-        assay__stats_may_be_drift(assay__location_centre(&log_ratio->location), drift, margin)) {
-        char percent[ASSAY__JSON_NUMBER_BYTES];
-        format_percent(drift, percent);
-        forbid(log_ratio, "the ratio changed by %s %% within the run, which may be the difference",
-               percent);
-    }
+    if (status == ASSAY_OK && log_ratio->known)
+        forbid_drift(log_ratio, "ratio changed", "the run", drift, margin);
     if (status == ASSAY_OK && log_ratio->known && (log_ratio->nature & ASSAY__SAMPLES_BOOKED) == 0)
-        status = look_beside(log_ratio, baseline, candidate);
+        status = look_beside(log_ratio, baseline, candidate, centre_of_pairs);
     return status;
 }
 
@@ -272,8 +298,7 @@ static void look_at_count(assay__log_ratio *log_ratio, const char *side, bool co
 static assay_status look_at_series(assay__log_ratio *log_ratio, const double *baseline,
                                    const double *candidate, double margin)
 {
-    double drifts[2] = {0}, apart = 0, mean = assay__location_centre(&log_ratio->location);
-    char percent[ASSAY__JSON_NUMBER_BYTES];
+    double drifts[2] = {0}, apart = 0;
     assay_status status = assay__stats_seldom_levels(
         baseline, log_ratio->baseline_samples, candidate, log_ratio->candidate_samples, &apart);
     if (status == ASSAY_OK)
@@ -282,18 +307,9 @@ static assay_status look_at_series(assay__log_ratio *log_ratio, const double *ba
         status = assay__stats_drift(candidate, log_ratio->candidate_samples, &drifts[1]);
     if (status != ASSAY_OK)
         return status;
-    if (assay__stats_may_be_drift(mean, fmax(drifts[0], drifts[1]), margin)) {
-        format_percent(fmax(drifts[0], drifts[1]), percent);
-        forbid(log_ratio, "the %s drifted by %s %% within its own run, which may be the difference",
-               drifts[0] > drifts[1] ? "baseline" : "candidate", percent);
-    }
-    if (apart > 0 && fabs(mean) + apart > log1p(margin)) {
-        format_percent(apart, percent);
-        forbid(log_ratio,
-               "the times jump between two levels %s %% apart, and too seldom to tell whose they "
-               "are: let both take turns in one run",
-               percent);
-    }
+    forbid_drift(log_ratio, drifts[0] > drifts[1] ? "baseline drifted" : "candidate drifted",
+                 "its own run", fmax(drifts[0], drifts[1]), margin);
+    forbid_levels(log_ratio, apart, margin);
     return ASSAY_OK;
 }
 
@@ -335,26 +351,6 @@ static assay_status centre_of_series(const reading_of *baseline, const reading_o
     return status;
 }
 
-/* The same as look_beside() for series that are not paired. A side on which no disturbances are
- * marked had none. */
-static assay_status look_beside_series(assay__log_ratio *log_ratio,
-                                       const assay_record_subject *baseline,
-                                       const assay_record_subject *candidate)
-{
-    reading_of b = {.subject = baseline}, c = {.subject = candidate};
-    assay_status status = ASSAY_OK;
-    b.disturbed = assay__record_measure_samples(baseline, ASSAY__METRIC_DISTURBED);
-    c.disturbed = assay__record_measure_samples(candidate, ASSAY__METRIC_DISTURBED);
-    if (b.disturbed != NULL || c.disturbed != NULL)
-        status = centre_of_series(&b, &c, &log_ratio->undisturbed);
-    b.disturbed = c.disturbed = NULL;
-    b.waited = assay__record_measure_samples(baseline, ASSAY__METRIC_WAITED);
-    c.waited = assay__record_measure_samples(candidate, ASSAY__METRIC_WAITED);
-    if (status == ASSAY_OK && b.waited != NULL && c.waited != NULL)
-        status = centre_of_series(&b, &c, &log_ratio->without_waiting);
-    return status;
-}
-
 static assay_status compare_series(assay__log_ratio *log_ratio,
                                    const assay_record_subject *baseline,
                                    const assay_record_subject *candidate, double margin)
@@ -376,7 +372,7 @@ static assay_status compare_series(assay__log_ratio *log_ratio,
                                     assay__sample_moments(before, baseline->sample_count).mean);
     if (status == ASSAY_OK && log_ratio->known &&
         (log_ratio->nature & (ASSAY__SAMPLES_BOOKED | ASSAY__SAMPLES_INDEPENDENT)) == 0)
-        status = look_beside_series(log_ratio, baseline, candidate);
+        status = look_beside(log_ratio, baseline, candidate, centre_of_series);
     free(before);
     free(after);
     return status;
@@ -395,6 +391,91 @@ static bool have_common_rounds(const assay_record_subject *baseline,
            candidate->rounds[0] <= baseline->rounds[baseline->sample_count - 1];
 }
 
+/* ---- input by input ---------------------------------------------------------------------------
+ */
+
+bool assay__have_common_inputs(const assay_record_subject *baseline,
+                               const assay_record_subject *candidate)
+{
+    return baseline->inputs != NULL && candidate->inputs != NULL &&
+           strcmp(baseline->inputs, candidate->inputs) == 0 &&
+           baseline->sample_count == candidate->sample_count;
+}
+
+/* The log ratios of the inputs that are used and that have one on both sides, in the order of
+ * measuring. NULL when out of memory; caller frees. */
+static double *ratios_of_inputs(const reading_of *baseline, const reading_of *candidate,
+                                size_t *found)
+{
+    size_t count = baseline->subject->sample_count;
+    double *ratios = calloc(count + 1, sizeof *ratios);
+    *found = 0;
+    for (size_t i = 0; ratios != NULL && i < count; i++) {
+        double below = time_at(baseline, i), above = time_at(candidate, i);
+        if (counts(baseline, i) && counts(candidate, i) && below > 0 && above > 0)
+            ratios[(*found)++] = log(above) - log(below);
+    }
+    return ratios;
+}
+
+static assay_status centre_of_inputs(const reading_of *baseline, const reading_of *candidate,
+                                     double *centre)
+{
+    size_t count;
+    assay__location location;
+    double *ratios = ratios_of_inputs(baseline, candidate, &count);
+    assay_status status = ratios != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    if (status == ASSAY_OK && count >= ASSAY__RULE_INPUTS_LEAST) {
+        status = assay__location_of_series(ratios, count, &location);
+        if (status == ASSAY_OK)
+            *centre = assay__location_centre(&location);
+    }
+    free(ratios);
+    return status;
+}
+
+/* Look for obstacles in the ratios of the inputs: a drift, or two levels, of either run. */
+static assay_status look_at_ratios(assay__log_ratio *log_ratio, const double *ratios, size_t count,
+                                   double margin)
+{
+    double drift = 0, apart = 0;
+    assay_status status = assay__stats_seldom_levels(ratios, count, ratios, count, &apart);
+    if (status == ASSAY_OK)
+        status = assay__stats_drift(ratios, count, &drift);
+    if (status != ASSAY_OK)
+        return status;
+    forbid_drift(log_ratio, "ratio of equal inputs changed", "the runs", drift, margin);
+    forbid_levels(log_ratio, apart, margin);
+    return ASSAY_OK;
+}
+
+/* Compare the same input on both sides. The inputs may differ as much as they like, because each is
+ * compared with itself. The ratios are a series in the order of measuring: the noise of either run
+ * may be autocorrelated, and it is the noise of the ratios. */
+static assay_status compare_inputs(assay__log_ratio *log_ratio,
+                                   const assay_record_subject *baseline,
+                                   const assay_record_subject *candidate, double margin)
+{
+    const reading_of b = {.subject = baseline}, c = {.subject = candidate};
+    size_t count;
+    double *ratios = ratios_of_inputs(&b, &c, &count);
+    assay_status status = ratios != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    log_ratio->by_input = true;
+    log_ratio->baseline_samples = log_ratio->candidate_samples = count;
+    log_ratio->known = count >= 2;
+    if (count < ASSAY__RULE_INPUTS_LEAST)
+        forbid(log_ratio, "%zu input%s on both sides: at least %d are needed", count,
+               count == 1 ? "" : "s", ASSAY__RULE_INPUTS_LEAST);
+    if (status == ASSAY_OK && log_ratio->known)
+        status = assay__location_of_series(ratios, count, &log_ratio->location);
+    if (status == ASSAY_OK && log_ratio->known)
+        status = look_at_ratios(log_ratio, ratios, count, margin);
+    if (status == ASSAY_OK && log_ratio->known && (log_ratio->nature & ASSAY__SAMPLES_BOOKED) == 0)
+        status = look_beside(log_ratio, baseline, candidate, centre_of_inputs);
+    free(ratios);
+    return status;
+}
+
 /* ---- both ----------------------------------------------------------------------------------- */
 
 assay_status assay__log_ratio_init(assay__log_ratio *log_ratio,
@@ -410,6 +491,9 @@ assay_status assay__log_ratio_init(assay__log_ratio *log_ratio,
         return ASSAY_OK;
     if (have_common_rounds(baseline, candidate))
         return compare_pairs(log_ratio, baseline, candidate, margin);
+    if (assay__have_common_inputs(baseline, candidate) &&
+        (nature & ASSAY__SAMPLES_INDEPENDENT) == 0)
+        return compare_inputs(log_ratio, baseline, candidate, margin);
     return compare_series(log_ratio, baseline, candidate, margin);
 }
 

@@ -18,7 +18,8 @@ typedef struct assay__log_ratio {
     char obstacle[ASSAY__OBSTACLE_BYTES]; /* the reason why there can be no verdict, or "" */
     char remark[ASSAY__OBSTACLE_BYTES];   /* a remark for the reader of the verdict, or "" */
     unsigned nature;                      /* assay__sample_nature */
-    bool paired;
+    bool paired;                          /* the subjects took turns */
+    bool by_input; /* they did not, but sample i of both had the same input */
     size_t pairs;
     size_t baseline_samples, candidate_samples;
     assay__location location; /* of the log ratio */
@@ -41,6 +42,11 @@ ASSAY_MUST_USE assay_status assay__log_ratio_init(assay__log_ratio *log_ratio,
                                                   const assay_record_subject *baseline,
                                                   const assay_record_subject *candidate,
                                                   double margin, unsigned nature);
+
+/* Whether sample i of both subjects had the same input. */
+bool assay__have_common_inputs(const assay_record_subject *baseline,
+                               const assay_record_subject *candidate);
+
 /* The interval of the ratio that is wrong with probability `risk`. The log ratio must be known. */
 assay_interval assay__log_ratio_interval(const assay__log_ratio *log_ratio, double risk);
 

@@ -8,7 +8,10 @@
  * memory that they use, a switch of tasks. On a machine with three times as much work as it has
  * cores, the medians of equal runs spread by 2 to 5 %, and the means of the quickest quarter by 0.5
  * to 2 %. So the quickest quarter of each side is compared. If a candidate is slower only in its
- * other samples, there is no verdict, because the times themselves must agree as well (trial.c). */
+ * other samples, there is no verdict, because the times themselves must agree as well (trial.c).
+ *
+ * If each sample has an input of its own, the same in both runs, the inputs are compared one by
+ * one: those beside which both yardsticks agree, and all of these. */
 #include "analyze/relative.h"
 
 #include <math.h>
@@ -149,13 +152,20 @@ typedef struct choice {
     const double *values, *yardstick;
     size_t count;
     range speeds;
-    double most; /* largest value divided by its yardstick */
+    double most;           /* largest value divided by its yardstick */
+    const double *partner; /* the yardstick of the other side must agree with its own; NULL: any */
 } choice;
+
+static bool agree(double yardstick, double other)
+{
+    return yardstick <= other * AGREEING && other <= yardstick * AGREEING;
+}
 
 static bool counts(const choice *it, size_t at)
 {
     return is_within(it->speeds, it->yardstick[at]) &&
-           it->values[at] / it->yardstick[at] <= it->most;
+           it->values[at] / it->yardstick[at] <= it->most &&
+           (it->partner == NULL || agree(it->yardstick[at], it->partner[at]));
 }
 
 /* Copy the values of the selected samples, divided by the yardstick if `over_yardstick`. Returns
@@ -191,19 +201,21 @@ static double mean_speed(const choice *it)
 }
 
 static assay_status relative_view_init(relative_view *view, const assay_record_subject *subject,
-                                       range speeds, double share)
+                                       range speeds, double share, const double *partner)
 {
     static const char *const metrics[] = {ASSAY__METRIC_WAITED, ASSAY__METRIC_DISTURBED};
     choice those = {.values = subject->samples_seconds,
                     .yardstick = yardstick_of(subject),
                     .count = subject->sample_count,
                     .speeds = speeds,
-                    .most = INFINITY};
+                    .most = INFINITY,
+                    .partner = partner};
     *view = (relative_view){.subject = *subject,
                             .room = calloc(VIEWED * those.count + 1, sizeof *view->room)};
     if (view->room == NULL)
         return ASSAY_E_MEMORY;
-    those.most = quick_limit(&those, share, view->room);
+    if (share < 1)
+        those.most = quick_limit(&those, share, view->room);
     view->subject.measures = view->measures;
     view->subject.measure_count = 0;
     view->subject.samples_seconds = view->room;
@@ -221,18 +233,53 @@ static assay_status relative_view_init(relative_view *view, const assay_record_s
     return ASSAY_OK;
 }
 
+/* Which samples are used: a range of speeds and a share of the quickest, or the inputs beside which
+ * both yardsticks agree. */
+typedef struct selection {
+    range speeds;
+    double share;
+    bool agreeing;
+} selection;
+
+/* Inputs differ in their times, so there is no quickest quarter of them. All inputs are used if the
+ * yardsticks agree beside too few of them. */
+static void select_inputs(const assay_record_subject *baseline,
+                          const assay_record_subject *candidate, selection *those)
+{
+    const double *before = yardstick_of(baseline), *after = yardstick_of(candidate);
+    size_t agreeing = 0;
+    for (size_t i = 0; i < baseline->sample_count; i++)
+        agreeing += agree(before[i], after[i]);
+    *those = (selection){{0, INFINITY}, 1, agreeing >= ASSAY__RULE_INPUTS_LEAST};
+}
+
+static assay_status select_samples(const assay_record_subject *baseline,
+                                   const assay_record_subject *candidate, selection *those)
+{
+    *those = (selection){{0, INFINITY}, 1, false};
+    assay_status status = find_common_speeds(baseline, candidate, &those->speeds);
+    those->share =
+        quick_share(count_within(baseline, those->speeds), count_within(candidate, those->speeds));
+    return status;
+}
+
 assay_status assay__relative_init(assay__log_ratio *log_ratio, const assay_record_subject *baseline,
                                   const assay_record_subject *candidate, double margin,
                                   unsigned nature, double *machine)
 {
     relative_view before = {.room = NULL}, after = {.room = NULL};
-    range speeds = {0, INFINITY};
-    assay_status status = find_common_speeds(baseline, candidate, &speeds);
-    double share = quick_share(count_within(baseline, speeds), count_within(candidate, speeds));
+    selection those;
+    assay_status status = ASSAY_OK;
+    if (assay__have_common_inputs(baseline, candidate))
+        select_inputs(baseline, candidate, &those);
+    else
+        status = select_samples(baseline, candidate, &those);
     if (status == ASSAY_OK)
-        status = relative_view_init(&before, baseline, speeds, share);
+        status = relative_view_init(&before, baseline, those.speeds, those.share,
+                                    those.agreeing ? yardstick_of(candidate) : NULL);
     if (status == ASSAY_OK)
-        status = relative_view_init(&after, candidate, speeds, share);
+        status = relative_view_init(&after, candidate, those.speeds, those.share,
+                                    those.agreeing ? yardstick_of(baseline) : NULL);
     if (status == ASSAY_OK)
         status = assay__log_ratio_init(log_ratio, &before.subject, &after.subject, margin, nature);
     *machine = after.speed - before.speed;

@@ -156,8 +156,8 @@ static void explain_width(const assay__trial *it, double same_risk, char *text, 
     size_t count = it->log_ratio.baseline_samples < it->log_ratio.candidate_samples
                        ? it->log_ratio.baseline_samples
                        : it->log_ratio.candidate_samples;
-    const char *what = it->log_ratio.paired ? "pair" : "sample",
-               *each = it->log_ratio.paired ? "" : " of each";
+    const char *what = it->log_ratio.paired ? "pair" : it->log_ratio.by_input ? "input" : "sample";
+    const char *each = it->log_ratio.paired || it->log_ratio.by_input ? "" : " of each";
     double needed =
         assay__location_forecast(&ratio->location, (double)count, lower(it), upper(it), it->risk,
                                  same_risk, WORTHWHILE_FACTOR * (double)count);

@@ -105,14 +105,14 @@ static assay_status append_subject(assay_record *into, const assay_record_subjec
                                    uint32_t offset)
 {
     assay_record_subject copy = *subject;
-    bool copied = COPY_TEXTS(into, &copy.name, &copy.source, &copy.origin, &copy.stopped,
-                             &copy.model, &copy.covers, &copy.doubt, &copy.throttle) &&
-                  copy_facts(into, &copy.parameters, copy.parameter_count) &&
-                  copy_command(into, &copy) &&
-                  copy_numbers(into, &copy.samples_seconds, copy.sample_count) &&
-                  copy_numbers(into, &copy.look_pairs, copy.look_count) &&
-                  copy_numbers(into, &copy.look_spent, copy.look_count) &&
-                  copy_rounds(into, offset, &copy) && copy_measures(into, &copy);
+    bool copied =
+        COPY_TEXTS(into, &copy.name, &copy.source, &copy.origin, &copy.stopped, &copy.model,
+                   &copy.covers, &copy.inputs, &copy.doubt, &copy.throttle) &&
+        copy_facts(into, &copy.parameters, copy.parameter_count) && copy_command(into, &copy) &&
+        copy_numbers(into, &copy.samples_seconds, copy.sample_count) &&
+        copy_numbers(into, &copy.look_pairs, copy.look_count) &&
+        copy_numbers(into, &copy.look_spent, copy.look_count) && copy_rounds(into, offset, &copy) &&
+        copy_measures(into, &copy);
     return copied ? assay_record_add_subject(into, &copy) : ASSAY_E_MEMORY;
 }
 

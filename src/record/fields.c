@@ -189,6 +189,7 @@ const assay__field assay__record_subject_fields[] = {
     RARE_TEXT(assay_record_subject, doubt),
     RARE_TEXT(assay_record_subject, model),
     RARE_TEXT(assay_record_subject, covers),
+    RARE_TEXT(assay_record_subject, inputs),
     RARE_READING(assay_record_subject, energy_joules),
     RARE_READING(assay_record_subject, energy_joules_low),
     RARE_READING(assay_record_subject, energy_joules_high),

@@ -50,8 +50,10 @@ enum { RHOS = sizeof RHO / sizeof *RHO, WHITES = sizeof WHITE / sizeof *WHITE };
 _Static_assert(RHOS *WHITES + 1 == ASSAY__LOCATION_TERMS,
                "one term for each autocorrelation, and one for none");
 
-/* The prior probability that the values of two series, and that pairs, are independent. */
-static const double NO_MEMORY_OF_SERIES = 0.4, NO_MEMORY_OF_PAIRS = 0.97;
+/* The prior probability that the values of two series, of one series, and of pairs are independent.
+ * One series has half as many values as two of its length to show an autocorrelation. */
+static const double NO_MEMORY_OF_SERIES = 0.4, NO_MEMORY_OF_ONE_SERIES = 0.05,
+                    NO_MEMORY_OF_PAIRS = 0.97;
 
 /* Autocorrelation is searched in at most this many values; longer series are averaged in groups. */
 enum { MEMORY_IN = 1024 };
@@ -302,6 +304,12 @@ static assay_status prepare(const double *values, size_t count, double median, d
     return ASSAY_OK;
 }
 
+static double outlying_of_series(double count)
+{
+    return OUTLYING_OF_SHORT_SERIES +
+           (OUTLYING_OF_LONG_SERIES - OUTLYING_OF_SHORT_SERIES) * way_from(40, 200, count);
+}
+
 /* Prepare two series. If their spreads are alike, the outliers of both are pulled in to the same
  * distance: if all outliers are on one side, a distance that differs by chance would move the mean.
  */
@@ -318,9 +326,7 @@ static assay_status prepare_two(const double *a, size_t a_count, const double *b
     if (spreads[0] < ALIKE * spreads[1] && spreads[1] < ALIKE * spreads[0])
         spreads[0] = spreads[1] =
             sqrt((na * spreads[0] * spreads[0] + nb * spreads[1] * spreads[1]) / (na + nb));
-    double outlying =
-        OUTLYING_OF_SHORT_SERIES +
-        (OUTLYING_OF_LONG_SERIES - OUTLYING_OF_SHORT_SERIES) * way_from(40, 200, fmin(na, nb));
+    double outlying = outlying_of_series(fmin(na, nb));
     status = prepare(a, a_count, medians[0], outlying * spreads[0], first);
     if (status == ASSAY_OK)
         status = prepare(b, b_count, medians[1], outlying * spreads[1], second);
@@ -333,6 +339,14 @@ static bool is_constant(const series *it)
         if (it->values[i] != it->values[0])
             return false;
     return true;
+}
+
+static assay__location_term mean_under(const series *it, double rho, double white)
+{
+    double freedom = (double)it->count - 1;
+    filtered x = filter(it->values, it->count, rho, white);
+    return (assay__location_term){x.log_likelihood, it->mean + x.mean,
+                                  sqrt(x.squares / freedom / x.ones), freedom};
 }
 
 static assay__location_term difference_under(const series *a, const series *b, double rho,
@@ -370,6 +384,29 @@ assay_status assay__location_of_difference(const double *a, size_t a_count, cons
     return status;
 }
 
+assay_status assay__location_of_series(const double *values, size_t count,
+                                       assay__location *location)
+{
+    series ready = {0};
+    double median, spread;
+    assay_status status = measure_spread(values, count, &median, &spread);
+    if (status == ASSAY_OK)
+        status = prepare(values, count, median, outlying_of_series((double)count) * spread, &ready);
+    if (status == ASSAY_OK && is_constant(&ready)) {
+        assay__location_of_independent(values, count, location);
+    } else if (status == ASSAY_OK) {
+        location->count = ASSAY__LOCATION_TERMS;
+        for (size_t i = 0; i < location->count; i++) {
+            double rho, white, prior = memory_at(i, NO_MEMORY_OF_ONE_SERIES, &rho, &white);
+            location->terms[i] = mean_under(&ready, rho, white);
+            location->terms[i].weight += log(prior * emphasis(rho, white, (double)count / 2));
+        }
+        normalise(location);
+    }
+    free(ready.values);
+    return status;
+}
+
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
 /* The factor by which the variance of the mean grows because the two pairs of a block resemble each
@@ -386,14 +423,6 @@ static double block_factor(const double *values, const uint32_t *rounds, size_t 
             products += own * (values[i + 1] - centre);
     }
     return squares > 0 && products > 0 ? 1 + 2 * products / squares : 1;
-}
-
-static assay__location_term mean_under(const series *it, double rho, double white)
-{
-    double freedom = (double)it->count - 1;
-    filtered x = filter(it->values, it->count, rho, white);
-    return (assay__location_term){x.log_likelihood, it->mean + x.mean,
-                                  sqrt(x.squares / freedom / x.ones), freedom};
 }
 
 assay_status assay__location_of_pairs(const double *differences, const uint32_t *rounds,

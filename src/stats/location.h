@@ -39,6 +39,12 @@ ASSAY_MUST_USE assay_status assay__location_of_pairs(const double *differences,
                                                      const uint32_t *rounds, size_t count,
                                                      assay__location *location);
 
+/* The mean of one series, such as the differences between two runs, input by input. The order of
+ * the series is that of measuring, and it may be autocorrelated. count ≥ 2. The only failure is
+ * ASSAY_E_MEMORY. */
+ASSAY_MUST_USE assay_status assay__location_of_series(const double *values, size_t count,
+                                                      assay__location *location);
+
 /* The mean of `b` minus the mean of `a`, for two series that were measured one after the other.
  * Both have the same autocorrelation, and each has its own spread. Counts ≥ 2. The only failure is
  * ASSAY_E_MEMORY. */

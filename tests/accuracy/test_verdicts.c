@@ -20,17 +20,18 @@ static void check_equals(simulation it, size_t replications, size_t allowed)
     size_t different = called_different(&it, replications);
     if (different > allowed)
         fail_msg("%zu of %zu equals called different: %s, %zu samples%s", different, replications,
-                 noise_names[it.kind], it.samples, it.paired ? " that took turns" : "");
+                 noise_names[it.kind], it.samples,
+                 it.order == TAKING_TURNS ? " that took turns" : "");
 }
 
 static void test_equals_that_took_turns(void **state)
 {
     (void)state;
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
-        check_equals((simulation){(noise_kind)kind, 20, 0.05, 0, true, 0}, 300, 4);
-        check_equals((simulation){(noise_kind)kind, 20, 0.3, 0, true, 0}, 300, 6);
-        check_equals((simulation){(noise_kind)kind, 60, 0.05, 0, true, 0}, 200, 3);
-        check_equals((simulation){(noise_kind)kind, 0, 0.05, 0, true, 80}, 200, 4);
+        check_equals((simulation){(noise_kind)kind, 20, 0.05, 0, TAKING_TURNS, 0}, 300, 4);
+        check_equals((simulation){(noise_kind)kind, 20, 0.3, 0, TAKING_TURNS, 0}, 300, 6);
+        check_equals((simulation){(noise_kind)kind, 60, 0.05, 0, TAKING_TURNS, 0}, 200, 3);
+        check_equals((simulation){(noise_kind)kind, 0, 0.05, 0, TAKING_TURNS, 80}, 200, 4);
     }
 }
 
@@ -39,9 +40,29 @@ static void test_equals_one_after_the_other(void **state)
     (void)state;
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
         size_t more = kind == NOISE_MIXTURE ? 9 : 0;
-        check_equals((simulation){(noise_kind)kind, 20, 0.05, 0, false, 0}, 300, 5 + more);
-        check_equals((simulation){(noise_kind)kind, 80, 0.05, 0, false, 0}, 200, 4);
+        check_equals((simulation){(noise_kind)kind, 20, 0.05, 0, IN_SERIES, 0}, 300, 5 + more);
+        check_equals((simulation){(noise_kind)kind, 80, 0.05, 0, IN_SERIES, 0}, 200, 4);
     }
+}
+
+static void test_equals_input_by_input(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < NOISE_KINDS; kind++) {
+        size_t more = kind == NOISE_MIXTURE || kind == NOISE_STICKY ? 4 : 0;
+        check_equals((simulation){(noise_kind)kind, 40, 0.05, 0, INPUT_BY_INPUT, 0}, 300, 5 + more);
+        check_equals((simulation){(noise_kind)kind, 80, 0.05, 0, INPUT_BY_INPUT, 0}, 200, 4);
+    }
+}
+
+/* The times of inputs differ by a factor of e: what is found in series of equal inputs would take
+ * thousands of samples to find otherwise. */
+static void test_power_input_by_input(void **state)
+{
+    (void)state;
+    simulation slow = {NOISE_AR3, 60, 0.05, 0.1, INPUT_BY_INPUT, 0};
+    simulation_counts counts = simulation_run(&slow, 100, 3);
+    assert_in_range(counts.verdicts[ASSAY_VERDICT_SLOWER], 90, 100);
 }
 
 /* The memory that belongs to a subject, and not to the time when it ran, is not taken for a
@@ -91,14 +112,14 @@ static void test_a_slowdown_is_found(void **state)
 {
     (void)state;
     double pairs;
-    const simulation tenth = {NOISE_INDEPENDENT, 0, 0.05, 0.1, true, 1000};
+    const simulation tenth = {NOISE_INDEPENDENT, 0, 0.05, 0.1, TAKING_TURNS, 1000};
     assert_true(share_slower(&tenth, 100, &pairs) >= 0.99);
     assert_true(pairs <= 40);
-    const simulation small = {NOISE_AR5, 0, 0.05, 0.02, true, 2000};
+    const simulation small = {NOISE_AR5, 0, 0.05, 0.02, TAKING_TURNS, 2000};
     assert_true(share_slower(&small, 40, NULL) >= 0.9);
-    const simulation series = {NOISE_AR5, 80, 0.05, 0.1, false, 0};
+    const simulation series = {NOISE_AR5, 80, 0.05, 0.1, IN_SERIES, 0};
     assert_true(share_slower(&series, 100, NULL) >= 0.9);
-    const simulation heavy = {NOISE_T3, 40, 0.05, 0.1, false, 0};
+    const simulation heavy = {NOISE_T3, 40, 0.05, 0.1, IN_SERIES, 0};
     assert_true(share_slower(&heavy, 100, NULL) >= 0.9);
 }
 
@@ -110,7 +131,7 @@ static void test_power_rises(void **state)
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
         double before = 0;
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            const simulation it = {(noise_kind)kind, sizes[i], 0.05, 0.2, false, 0};
+            const simulation it = {(noise_kind)kind, sizes[i], 0.05, 0.2, IN_SERIES, 0};
             double power = share_slower(&it, 60, NULL);
             if (power < before - 0.15)
                 fail_msg("%s: found %.2f of 60 with %zu samples, %.2f with fewer",
@@ -123,7 +144,7 @@ static void test_power_rises(void **state)
 static void test_the_same_is_found(void **state)
 {
     (void)state;
-    const simulation same = {NOISE_INDEPENDENT, 0, 0.02, 0, true, 400};
+    const simulation same = {NOISE_INDEPENDENT, 0, 0.02, 0, TAKING_TURNS, 400};
     simulation_counts counts = simulation_run(&same, 60, 5);
     assert_true(counts.verdicts[ASSAY_VERDICT_SAME] >= 57);
     assert_int_equal(counts.verdicts[ASSAY_VERDICT_FASTER] + counts.verdicts[ASSAY_VERDICT_SLOWER],
@@ -134,7 +155,7 @@ static void test_the_same_is_found(void **state)
 static void test_a_difference_at_the_margin_is_not_called(void **state)
 {
     (void)state;
-    const simulation edge = {NOISE_AR5, 0, 0.02, 0.01, true, 200};
+    const simulation edge = {NOISE_AR5, 0, 0.02, 0.01, TAKING_TURNS, 200};
     simulation_counts counts = simulation_run(&edge, 300, 6);
     assert_in_range(counts.verdicts[ASSAY_VERDICT_SLOWER], 0, 5);
     assert_in_range(counts.verdicts[ASSAY_VERDICT_SAME], 0, 15);
@@ -162,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equals_that_took_turns),
         cmocka_unit_test(test_equals_one_after_the_other),
+        cmocka_unit_test(test_equals_input_by_input),
+        cmocka_unit_test(test_power_input_by_input),
         cmocka_unit_test(test_pairs_that_remember),
         cmocka_unit_test(test_a_slowdown_is_found),
         cmocka_unit_test(test_power_rises),

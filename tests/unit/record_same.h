@@ -300,6 +300,7 @@ static inline void same_subject(const assay_record_subject *a, const assay_recor
     same_subject_samples(a, b);
     same_text(a->model, b->model);
     same_text(a->covers, b->covers);
+    same_text(a->inputs, b->inputs);
     assert_int_equal(a->measure_count, b->measure_count);
     for (size_t i = 0; i < a->measure_count; i++) {
         same_text(a->measures[i].metric, b->measures[i].metric);

@@ -127,6 +127,7 @@ static inline void fill_subjects(assay_record *record)
                                               {"peak_rss_bytes", samples, 3, {0}}};
     full.model = "lstm";
     full.covers = "the forward pass";
+    full.inputs = "3 files, 1a2b";
     full.measures = measures;
     full.measure_count = 2;
     assert_int_equal(assay_record_add_parameter(record, &full, "n", "4"), ASSAY_OK);
