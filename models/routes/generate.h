@@ -38,8 +38,9 @@ typedef struct assay__generation_options {
     int64_t beam_width;
     const char *device; /* where forward passes run, such as "cuda:0"; NULL: the processor */
     const char *output_file;
-    /* Called after each search with the share that is done. Return false to stop; the generation
-     * then fails with ASSAY_E_STATE. Pass NULL if you do not need it. */
+    /* Called after each search with the share that is done. The generation's time does not include
+     * it. Return false to stop; the generation then fails with ASSAY_E_STATE. Pass NULL if you do
+     * not need it. */
     bool (*advance)(void *context, double share);
     void *context;
 } assay__generation_options;

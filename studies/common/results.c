@@ -231,6 +231,13 @@ assay_status assay__found_measure(assay_record *record, const char *metric, cons
     return ASSAY_OK;
 }
 
+assay_status assay__found_inputs(assay_record *record, const char *inputs)
+{
+    assay_record_subject *subject = &record->subjects[record->subject_count - 1];
+    subject->inputs = assay_record_text(record, inputs);
+    return with_texts(subject->inputs != NULL);
+}
+
 static void add_counts(assay_record_subject *whole, const assay_record_subject *part)
 {
     whole->warmup_samples += part->warmup_samples;

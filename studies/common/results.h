@@ -81,6 +81,9 @@ ASSAY_MUST_USE assay_status assay__found_times(assay_record *record, const char 
  * NaN means unknown. */
 ASSAY_MUST_USE assay_status assay__found_measure(assay_record *record, const char *metric,
                                                  const double *samples);
+/* Say that each sample of the subject that was added last has an input of its own. `inputs`
+ * identifies the list of inputs: two runs with the same text are compared input by input. */
+ASSAY_MUST_USE assay_status assay__found_inputs(assay_record *record, const char *inputs);
 /* Add a subject that is joined from parts which were sampled at different times of the study. So
  * its samples include the changes of the machine's speed in between. It has the samples of all
  * parts, one after another, and the name, model and covers of the first part. Subjects that were

@@ -1,6 +1,7 @@
 /* Converts a generation and its evaluation to parts of a run record, and back. */
 #include "studies/routes/performance.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,10 +44,25 @@ static assay_status add_subject(assay_record *found, const char *model, const do
     return status == ASSAY_OK ? assay__found_measure(found, forward_passes, passes) : status;
 }
 
+/* Identify the list of pairs by their number and a hash of their roads: FNV-1a, 64 bits (Fowler,
+ * Noll and Vo, draft-eastlake-fnv). */
+static void name_pairs(const assay_search_performance *searches, size_t count, char *name,
+                       size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t ids[] = {searches[i].origin_road_id, searches[i].destination_road_id};
+        for (size_t byte = 0; byte < sizeof ids; byte++)
+            hash = (hash ^ ((const unsigned char *)ids)[byte]) * 0x100000001b3u;
+    }
+    snprintf(name, size, "%zu pairs of roads, %016" PRIx64, count, hash);
+}
+
 static assay_status add_searches(assay_record *found, const char *model,
                                  const assay_search_performance *searches, size_t count)
 {
     double *values = calloc(3 * count + 1, sizeof *values);
+    char inputs[64];
     if (values == NULL)
         return ASSAY_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
@@ -57,7 +73,8 @@ static assay_status add_searches(assay_record *found, const char *model,
     assay_status status =
         add_subject(found, model, values, values + count, values + 2 * count, count);
     free(values);
-    return status;
+    name_pairs(searches, count, inputs, sizeof inputs);
+    return status == ASSAY_OK ? assay__found_inputs(found, inputs) : status;
 }
 
 static assay_status add_settings(assay_record *found, const assay_generation_performance *how)

@@ -9,7 +9,8 @@
 #include "models/routes/data.h"
 
 /* Add a generation by a model: the subject "MODEL search", whose samples are the searches and whose
- * measures are the time in forward passes and their number; the settings of the search; the number
+ * measures are the time in forward passes and their number, and whose inputs are the pairs of
+ * roads; the settings of the search; the number
  * of searches with each outcome; and the wall time of all searches. ASSAY_E_DATA if there is no
  * search. */
 ASSAY_MUST_USE assay_status assay__found_generation(assay_record *found, const char *model,

@@ -1,6 +1,6 @@
 /* The state of a running study of routes, for the files that implement it: study.c has the steps,
- * findings.c their results in the run record, map.c the routes for a map, compare.c the interleaved
- * comparison, and report.c the text and the JSON. */
+ * generation.c the searches, findings.c the results in the run record, map.c the routes for a map,
+ * compare.c the interleaved comparison, and report.c the text and the JSON. */
 #ifndef ASSAY_STUDIES_ROUTES_RUN_H
 #define ASSAY_STUDIES_ROUTES_RUN_H
 
@@ -61,6 +61,12 @@ ASSAY_MUST_USE assay_status assay__routes_found_trips(const assay__routes_run *r
                                                       const assay__trajectories *real,
                                                       const char *generated_file,
                                                       assay_record *found, assay_error *error);
+
+/* Generate trajectories with a model into `output_file`, and add to `found` the times of the
+ * searches and what was measured beside them. ASSAY_E_STATE if the user stops it. */
+ASSAY_MUST_USE assay_status assay__routes_generate(assay__routes_run *run, size_t model,
+                                                   const char *output_file, assay_record *found,
+                                                   assay_error *error);
 
 /* Time all generating models in turn on the same pairs, and add samples and verdicts to `found`.
  * ASSAY_E_STATE if the user stops it. */

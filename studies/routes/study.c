@@ -200,29 +200,8 @@ static assay_status train(assay__routes_run *run, size_t model, assay_error *err
 static assay_status generate_now(assay__routes_run *run, size_t model, assay_record *found,
                                  assay_error *error)
 {
-    const assay__routes_model *self = &run->settings->models[model];
-    const assay__generation_options options = {.beam_search = run->settings->beam_search,
-                                               .beam_width = run->settings->beam_width,
-                                               .device = run->settings->device,
-                                               .output_file =
-                                                   file_of(run, model, "generated.csv", error),
-                                               .advance = advance,
-                                               .context = run->study};
-    assay_generation *generation = NULL;
-    if (options.output_file == NULL)
-        return ASSAY_E_IO;
-    assay_status status =
-        assay__generate_trajectories(&run->data, run->models[model], run->pairs,
-                                     run->settings->num_gene, &options, error, &generation);
-    if (status != ASSAY_OK)
-        return status;
-    if (self->weights != NULL)
-        status = assay__routes_found_loaded(run, model, found);
-    if (status == ASSAY_OK)
-        status = assay__found_generation(found, self->name, generation);
-    assay_generation_free(generation);
-    return status == ASSAY_OK ? status
-                              : assay__fail(error, status, "no memory for what searches took");
+    const char *path = file_of(run, model, "generated.csv", error);
+    return path == NULL ? ASSAY_E_IO : assay__routes_generate(run, model, path, found, error);
 }
 
 /* Evaluate the trajectories of a model. If it generated none, there are no results. */

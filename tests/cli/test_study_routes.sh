@@ -70,7 +70,7 @@ def masked(value):
                 if not ("time" in k or "seconds" in k or "throughput" in k or k in ("comparisons", "slowest"))}
     return [masked(v) for v in value] if isinstance(value, list) else value
 def subject(one):
-    kept = {k: one[k] for k in ("name", "model", "covers", "parameters") if k in one}
+    kept = {k: one[k] for k in ("name", "model", "covers", "inputs", "parameters") if k in one}
     if one["name"].endswith(" search"):
         kept["samples"] = len(one["samples_seconds"])
         kept["passes"] = [m["samples"] for m in one["measures"] if m["metric"] == "forward_passes"]
@@ -120,7 +120,9 @@ for model in ("vanilla", "distilled"):
     assert len(search["samples_seconds"]) == 30
     mean = sum(search["samples_seconds"]) / 30
     assert abs(performance["total_time_mean"] / mean - 1) < 1e-9, (performance["total_time_mean"], mean)
-    assert [m["metric"] for m in search["measures"]] == ["forward_seconds", "forward_passes"]
+    assert [m["metric"] for m in search["measures"]] == [
+        "forward_seconds", "forward_passes", "cpu_seconds", "waited_seconds", "yardstick_seconds"]
+    assert search["inputs"] == subjects["vanilla search"]["inputs"], "one list for all models"
     assert len(subjects[model]["rounds"]) == len(subjects[model]["samples_seconds"])
     assert series["loss", model] == training["losses"] and len(training["losses"]) == 6
     assert figures["test_loss", model] == training["test_loss"]
