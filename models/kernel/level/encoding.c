@@ -33,26 +33,52 @@ void ASSAY__AT(walk_multiply)(int64_t nodes, const float *x, const float *y,
             products[c] += x[i * ASSAY__WALK_STARTS + c] * y[i * ASSAY__WALK_STARTS + c];
 }
 
+/* The neighbours of a node: the rows `list` of z, counted from `first`. */
+typedef struct neighbourhood {
+    const int32_t *list;
+    int64_t count, first;
+} neighbourhood;
+
+/* `vectors` vectors of columns of one row. Their sums are independent of each other, so an addition
+ * need not wait for the one before it, and each neighbour is looked up once for all of them. */
+static inline __attribute__((always_inline)) void
+step_columns(int vectors, const neighbourhood *around, int64_t width, double a, double share,
+             double c, const double *z, const double *own, double *out)
+{
+    assay__doubles sum[24 / ASSAY__DOUBLES];
+    ASSAY__UNROLL
+    for (int j = 0; j < vectors; j++)
+        sum[j] = (assay__doubles){0};
+    for (int64_t e = 0; e < around->count; e++) {
+        const double *row = z + (around->list[e] - around->first) * width;
+        ASSAY__UNROLL
+        for (int j = 0; j < vectors; j++)
+            sum[j] += *(const assay__doubles_at *)(row + j * ASSAY__DOUBLES);
+    }
+    ASSAY__UNROLL
+    for (int j = 0; j < vectors; j++) {
+        assay__doubles_at *to = (assay__doubles_at *)(out + j * ASSAY__DOUBLES);
+        *to = a * *(const assay__doubles_at *)(own + j * ASSAY__DOUBLES) + share * sum[j] - c * *to;
+    }
+}
+
 void ASSAY__AT(spectrum_step)(const int64_t *offsets, const int32_t *neighbours, int64_t first,
                               int64_t nodes, int64_t width, double a, double b, double c,
                               const double *z, double *previous)
 {
     for (int64_t i = 0; i < nodes; i++) {
-        const int64_t start = offsets[first + i];
-        const int64_t end = offsets[first + i + 1];
+        const int64_t start = offsets[first + i], end = offsets[first + i + 1];
+        const neighbourhood around = {neighbours + start, end - start, first};
         const double share = start == end ? 0 : b / (double)(end - start);
-        double *restrict out = previous + i * width;
-        for (int64_t column = 0; column < width; column += 8) {
-            double sum[8] = {0};
-            for (int64_t e = start; e < end; e++) {
-                const double *restrict row = z + (neighbours[e] - first) * width + column;
-                for (int j = 0; j < 8; j++)
-                    sum[j] += row[j];
-            }
-            const double *restrict own = z + i * width + column;
-            for (int j = 0; j < 8; j++)
-                out[column + j] = a * own[j] + share * sum[j] - c * out[column + j];
-        }
+        const double *own = z + i * width;
+        double *out = previous + i * width;
+        int64_t at = 0;
+        for (; at + 24 <= width; at += 24)
+            step_columns(24 / ASSAY__DOUBLES, &around, width, a, share, c, z + at, own + at,
+                         out + at);
+        for (; at < width; at += 8)
+            step_columns(8 / ASSAY__DOUBLES, &around, width, a, share, c, z + at, own + at,
+                         out + at);
     }
 }
 
