@@ -175,6 +175,11 @@ void assay__gpu_begin(assay__gpu *gpu)
     check(gpu, gpu->libraries->driver.context_push(gpu->context), "use the device");
 }
 
+bool assay__gpu_good(const assay__gpu *gpu)
+{
+    return gpu->status == ASSAY_OK;
+}
+
 void assay__gpu_wait(assay__gpu *gpu)
 {
     if (gpu->status == ASSAY_OK)

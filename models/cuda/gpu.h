@@ -56,6 +56,7 @@ void assay__gpu_copy_out(assay__gpu *gpu, void *host, size_t bytes, const void *
 void assay__gpu_copy(assay__gpu *gpu, void *to, size_t bytes, const void *from);
 void assay__gpu_zero(assay__gpu *gpu, float *to, size_t floats);
 void assay__gpu_wait(assay__gpu *gpu);
+bool assay__gpu_good(const assay__gpu *gpu); /* no call of this pass has failed so far */
 
 /* c (m, n; row stride c_stride) = alpha a (m, k) b (k, n) + beta c in float32. TF32 is never
  * used. */
