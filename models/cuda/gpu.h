@@ -77,8 +77,8 @@ void assay__gpu_launch(assay__gpu *gpu, assay__kernel kernel, int64_t blocks,
 int64_t assay__gpu_blocks(int64_t elements);
 
 /* Selects the kernels of attention for heads of this width, and compiles them at the first use.
- * ASSAY_E_UNSUPPORTED above 256. */
-void assay__gpu_prepare_heads(assay__gpu *gpu, int64_t width);
+ * Returns the number of blocks into which a head is divided (kernels/attention.cu). */
+int64_t assay__gpu_prepare_heads(assay__gpu *gpu, int64_t width);
 
 /* ---- Memory of a model, by use ---- */
 

@@ -272,7 +272,14 @@ static void test_graph_transformer(void **state)
         {.model = "graph_transformer",
          .settings = "input-dim=6 hidden-dim=40 num-heads=1 ffn-dim=70 "
                      "num-layers=1 num-nodes=40 num-edges=90 "
-                     "dropout=0.1 mpnn=2"}};
+                     "dropout=0.1 mpnn=2"},
+        /* Heads of more than 256 columns are divided. */
+        {.model = "graph_transformer",
+         .settings = "input-dim=6 hidden-dim=300 num-heads=1 ffn-dim=8 num-layers=1 num-nodes=34 "
+                     "num-edges=60 bias-distance=3"},
+        {.model = "graph_transformer",
+         .settings = "input-dim=6 hidden-dim=580 num-heads=2 ffn-dim=8 num-layers=1 num-nodes=9 "
+                     "num-edges=20 attention=1 bias-distance=2"}};
     (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         compare(&variants[i]);
