@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "cupti/api.h"
+#include "cupti/identity.h"
 #include "cupti/region.h"
 #include "cupti/submit.h"
 
@@ -117,6 +118,7 @@ static void buffer_completed(void *context, uint32_t stream, uint8_t *buffer, si
         assay__region_enter(self.region, record, &self.submits, self.clock_offset_ns);
     if (self.api.dropped(context, stream, &dropped) == ASSAY__CUPTI_OK)
         self.region->dropped_records += dropped;
+    assay__identity_enter(self.region);
     pthread_mutex_unlock(&self.entering);
     give_back(buffer, valid);
 }
@@ -129,6 +131,7 @@ static void driver_called(void *user, int domain, uint32_t id, const void *data)
     (void)user;
     if (domain != ASSAY__CUPTI_DRIVER_CALLS)
         return;
+    assay__identity_ask();
     unsigned what = assay__driver_call_what(id);
     if (call->site == ASSAY__CUPTI_EXIT)
         assay__submit_end(&self.submits, (what & ASSAY__CALL_WAITS) != 0, now_ns());
@@ -233,6 +236,7 @@ static void begin(void)
     if (!assay__cupti_open(&self.api, region->reason, sizeof region->reason))
         return;
     (void)self.api.version(&region->version);
+    assay__identity_open();
     if (!subscribe(region->reason, sizeof region->reason))
         return;
     region->state = ASSAY__ACTIVITY_RUNNING;

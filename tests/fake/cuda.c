@@ -186,6 +186,16 @@ int cuDeviceGetUuid_v2(unsigned char *bytes, int number)
 {
     return find_uuid(bytes, number);
 }
+
+/* The older call knows no instances. */
+EXPORT int cuDeviceGetUuid(unsigned char *bytes, int number);
+int cuDeviceGetUuid(unsigned char *bytes, int number)
+{
+    int status = find_uuid(bytes, number);
+    if (status == OK && bytes[0] >= 0xa0)
+        memset(bytes, 0x11 * (bytes[0] - 0xa0), 16);
+    return status;
+}
 #else
 EXPORT int cuDeviceGetPCIBusId(char *text, int length, int number);
 int cuDeviceGetPCIBusId(char *text, int length, int number)
