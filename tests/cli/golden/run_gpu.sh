@@ -30,7 +30,7 @@ try() { # fake's mode, then the subject's
 }
 try ""
 for mode in killed exits profiles forks; do try "" $mode; done
-for mode in old taken forbidden unkernel slow untimed; do try $mode; done
+for mode in old taken forbidden unkernel slow untimed "failing 1" "failing 2" "failing 8" "failing 60"; do try "$mode"; done
 
 echo "== no room for the file"
 (ulimit -f 1000; try "")
