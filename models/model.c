@@ -102,6 +102,12 @@ const assay_model_parameter *assay_model_parameters(assay_model *model, size_t *
     return model->class_->parameters(model->state, count);
 }
 
+assay_status assay__model_fetch(assay_model *model, assay_error *error)
+{
+    return assay__gpu_class_is(model->class_) ? assay__gpu_model_fetch(model->state, error)
+                                              : ASSAY_OK;
+}
+
 uint64_t assay_model_parameter_count(assay_model *model)
 {
     size_t tensors = 0;

@@ -30,6 +30,10 @@ ASSAY_MUST_USE assay_status assay__tensor_check_finite(const assay_tensor *tenso
 assay_status assay__model_status(const assay_model_class *class_, assay_status status,
                                  assay_error *error, const char *function);
 
+/* Brings the values and gradients of a model's parameters to the host, so that they may be read and
+ * changed. Fails with the error of the device. */
+ASSAY_MUST_USE assay_status assay__model_fetch(assay_model *model, assay_error *error);
+
 enum { ASSAY__SHAPE_TEXT = 96 };
 /* Writes a shape as "(32, 20, 4)"; returns `text`. */
 const char *assay__shape_text(uint32_t rank, const int64_t *shape, char text[ASSAY__SHAPE_TEXT]);

@@ -189,13 +189,15 @@ static assay_status read_all(assay_model *model, const assay__safetensors *file,
                              assay_error *error)
 {
     size_t count = 0, total = 0, at = 0;
+    assay_status status = assay__model_fetch(model, error);
+    if (status != ASSAY_OK)
+        return status;
     const assay_model_parameter *list = assay_model_parameters(model, &count);
     for (size_t i = 0; i < count; i++)
         total += tensor_bytes(&list[i].value);
     char *block = malloc(total > 0 ? total : 1);
     if (block == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", path);
-    assay_status status = ASSAY_OK;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
         const assay_tensor *wanted = &list[i].value;
         status = read_tensor(assay__safetensors_find(file, wanted->name), wanted, path, error,
@@ -241,6 +243,9 @@ static assay_status save(assay_model *model, const char *path,
                          bool gradients, assay_error *error)
 {
     size_t count = 0;
+    assay_status status = assay__model_fetch(model, error);
+    if (status != ASSAY_OK)
+        return status;
     const assay_model_parameter *list = assay_model_parameters(model, &count);
     assay_tensor *tensors = calloc(count + 1, sizeof *tensors);
     if (tensors == NULL)
@@ -255,8 +260,7 @@ static assay_status save(assay_model *model, const char *path,
                                model->class_->name);
         }
     }
-    assay_status status =
-        assay__safetensors_write(path, tensors, count, metadata, metadata_count, error);
+    status = assay__safetensors_write(path, tensors, count, metadata, metadata_count, error);
     free(tensors);
     return status;
 }

@@ -76,7 +76,8 @@ typedef struct assay_device_state {
     assay_reading temperature_celsius;
     assay_reading throttle; /* sum of assay_device_throttle; 0: the device is not throttled */
     assay_reading power_watts;
-    assay_reading energy_joules; /* since the driver was loaded; changes about every 100 ms */
+    assay_reading energy_joules; /* since the driver was loaded; an H200 changes it every
+                                    100 ms */
     assay_reading received_bytes_per_second, sent_bytes_per_second; /* over the bus */
 } assay_device_state;
 

@@ -11,10 +11,11 @@
  *         printf("%.0f J\n", energy.joules.value);
  *     assay_meter_free(meter);
  *
- * The energy of a GPU comes from its own counter (NVML; since Volta), which moves about every
- * 100 ms. The energy of the processor comes from RAPL (the kernel's powercap tree) and covers
- * packages and their memory. On most machines only root may read it. A window that is shorter than
- * the counter's period gives bounds instead of a figure.
+ * The energy of a GPU comes from its own counter (NVML; since Volta). An H200 moves it every
+ * 100 ms. Other boards may move theirs more rarely, and the meter finds out how often. The energy
+ * of the processor comes from RAPL (the kernel's powercap tree) and covers packages and their
+ * memory. On most machines only root may read it. A window that is shorter than the counter's
+ * period gives bounds instead of a figure.
  *
  * The energy is that of whole devices, so it includes the work of other programs on them.
  *
@@ -69,7 +70,8 @@ typedef struct assay_energy {
     size_t struct_size; /* set by the caller */
     /* The energy of all sources together. `joules` is an estimate between the two bounds. It is
      * missing ("not enough data") if the window is shorter than the period of a counter or of the
-     * readings. */
+     * readings, and if a counter has not moved since. In the latter case the upper bound is what
+     * the devices may draw at most; it is missing too if that is not known. */
     assay_reading joules, joules_low, joules_high;
     assay_reading gpu_joules, cpu_joules; /* estimates for one kind of source */
     assay_reading throttle;               /* reasons for which a GPU was throttled meanwhile: a sum
@@ -77,7 +79,8 @@ typedef struct assay_energy {
 } assay_energy;
 
 /* Read the energy between two times. If the end is recent, the call waits until the counters have
- * moved past it, about 0.2 s with a GPU. The meter keeps its readings for about 13 minutes at the
+ * moved past it: about 0.2 s with a GPU, and at most ten periods of the readings, two of the
+ * counters, and a second. The meter keeps its readings for about 13 minutes at the
  * default period. A window that began earlier gives bounds only. ASSAY_E_ARGUMENT if the end is
  * before the begin. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns,

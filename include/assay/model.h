@@ -290,6 +290,9 @@ ASSAY_API const assay_model_class *assay_model_class_of(const assay_model *model
 ASSAY_API const double *assay_model_settings(const assay_model *model);
 /* The state that the class's create() made, for direct calls of the functions of the class. */
 ASSAY_API void *assay_model_state(const assay_model *model);
+/* The trainable tensors. If they are on a device that cannot copy them to the host, because it was
+ * lost for example, every `data` and `gradient` is NULL; assay_model_save_weights() and the next
+ * pass say why. */
 ASSAY_API const assay_model_parameter *assay_model_parameters(assay_model *model, size_t *count);
 ASSAY_API uint64_t assay_model_parameter_count(assay_model *model);
 ASSAY_API void assay_model_set_training(assay_model *model, bool training);

@@ -295,14 +295,16 @@ typedef struct assay_record_gpu {
 
 /* A device beside the processor. Its streams are lanes. */
 typedef struct assay_record_device {
-    const char *id;   /* "cuda:0"; differs between the devices of a record */
+    const char *id;   /* "cuda:0", or "GPU-8f6c1a2b" if processes call different boards by the same
+                         number; differs between the devices of a record */
     const char *name; /* "NVIDIA H200", or NULL */
     const char *driver;
     const char *host; /* as for a lane */
     assay_reading memory_bytes;
     assay_reading peak_bytes; /* the most memory that was allocated on it at once */
     assay_reading busy_seconds, energy_joules;
-    uint64_t reserved[8]; /* zero */
+    const char *uuid;     /* of the board: "GPU-8f6c…"; or NULL */
+    uint64_t reserved[7]; /* zero */
 } assay_record_device;
 
 /* A cost of the samples other than wall time. */

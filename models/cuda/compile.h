@@ -6,7 +6,7 @@
 #include "assay/status.h"
 #include "models/cuda/library.h"
 
-enum { ASSAY__MOST_HEAD_CHUNKS = 8 }; /* heads of at most 8 x 32 columns */
+enum { ASSAY__MOST_HEAD_CHUNKS = 8 }; /* wider heads are divided */
 
 /* Compile one group of kernels and write its functions into `functions` (ASSAY__KERNELS). A context
  * must be current. `capability` is 90 for a device of compute capability 9.0. ASSAY_E_UNSUPPORTED

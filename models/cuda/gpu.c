@@ -175,6 +175,11 @@ void assay__gpu_begin(assay__gpu *gpu)
     check(gpu, gpu->libraries->driver.context_push(gpu->context), "use the device");
 }
 
+bool assay__gpu_good(const assay__gpu *gpu)
+{
+    return gpu->status == ASSAY_OK;
+}
+
 void assay__gpu_wait(assay__gpu *gpu)
 {
     if (gpu->status == ASSAY_OK)
@@ -266,16 +271,13 @@ void assay__gpu_launch(assay__gpu *gpu, assay__kernel kernel, int64_t blocks,
           "start a kernel");
 }
 
-void assay__gpu_prepare_heads(assay__gpu *gpu, int64_t width)
+int64_t assay__gpu_prepare_heads(assay__gpu *gpu, int64_t width)
 {
-    int64_t chunks = (width + ASSAY__HEAD_CHUNK - 1) / ASSAY__HEAD_CHUNK;
+    const int64_t all = (width + ASSAY__HEAD_CHUNK - 1) / ASSAY__HEAD_CHUNK;
+    const int64_t chunks = all < ASSAY__MOST_HEAD_CHUNKS ? all : ASSAY__MOST_HEAD_CHUNKS;
+    const int64_t slabs = (all + chunks - 1) / chunks;
     if (gpu->status != ASSAY_OK)
-        return;
-    if (chunks > ASSAY__MOST_HEAD_CHUNKS) {
-        assay__gpu_fail(gpu, ASSAY_E_UNSUPPORTED,
-                        "heads of more than 256 columns have no kernels; raise num-heads");
-        return;
-    }
+        return slabs;
     void **functions = gpu->of_heads[chunks];
     if (functions[ASSAY__KERNEL_attention_forward] == NULL) {
         assay_error error = {0};
@@ -283,11 +285,12 @@ void assay__gpu_prepare_heads(assay__gpu *gpu, int64_t width)
                                                        functions, &error);
         if (status != ASSAY_OK) {
             assay__gpu_fail(gpu, status, error.message);
-            return;
+            return slabs;
         }
     }
     const size_t first = ASSAY__KERNEL_attention_forward;
     memcpy(gpu->functions + first, functions + first, (ASSAY__KERNELS - first) * sizeof *functions);
+    return slabs;
 }
 
 /* ---- Memory ---- */

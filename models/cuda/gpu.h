@@ -56,6 +56,7 @@ void assay__gpu_copy_out(assay__gpu *gpu, void *host, size_t bytes, const void *
 void assay__gpu_copy(assay__gpu *gpu, void *to, size_t bytes, const void *from);
 void assay__gpu_zero(assay__gpu *gpu, float *to, size_t floats);
 void assay__gpu_wait(assay__gpu *gpu);
+bool assay__gpu_good(const assay__gpu *gpu); /* no call of this pass has failed so far */
 
 /* c (m, n; row stride c_stride) = alpha a (m, k) b (k, n) + beta c in float32. TF32 is never
  * used. */
@@ -76,8 +77,8 @@ void assay__gpu_launch(assay__gpu *gpu, assay__kernel kernel, int64_t blocks,
 int64_t assay__gpu_blocks(int64_t elements);
 
 /* Selects the kernels of attention for heads of this width, and compiles them at the first use.
- * ASSAY_E_UNSUPPORTED above 256. */
-void assay__gpu_prepare_heads(assay__gpu *gpu, int64_t width);
+ * Returns the number of blocks into which a head is divided (kernels/attention.cu). */
+int64_t assay__gpu_prepare_heads(assay__gpu *gpu, int64_t width);
 
 /* ---- Memory of a model, by use ---- */
 

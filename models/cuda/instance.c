@@ -18,6 +18,10 @@ static assay_status take_parameters(assay__gpu_model *model, assay_error *error)
 {
     size_t count = 0;
     const assay_model_parameter *list = model->host->parameters(model->state, &count);
+    model->list = calloc(count, sizeof *list);
+    if (model->list == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a list of parameters");
+    memcpy(model->list, list, count * sizeof *list);
     for (size_t i = 0; i < count; i++)
         model->total += (size_t)assay_tensor_count(&list[i].value);
     model->host_values = list[0].value.data; /* one block of all tensors: kernel/parameters.h */
@@ -53,20 +57,34 @@ static void send_parameters(assay__gpu_model *model)
     const size_t bytes = model->total * sizeof(float);
     assay__gpu_copy_in(model->gpu, model->values, bytes, model->host_values);
     assay__gpu_copy_in(model->gpu, model->gradients, bytes, model->host_gradients);
-    model->shared = false;
+    model->shared = !assay__gpu_good(model->gpu);
 }
 
+assay_status assay__gpu_model_fetch(void *state, assay_error *error)
+{
+    assay__gpu_model *model = state;
+    if (model->shared)
+        return ASSAY_OK;
+    const size_t bytes = model->total * sizeof(float);
+    assay__gpu_begin(model->gpu);
+    assay__gpu_copy_out(model->gpu, model->host_values, bytes, model->values);
+    assay__gpu_copy_out(model->gpu, model->host_gradients, bytes, model->gradients);
+    assay_status status = assay__gpu_end(model->gpu, error);
+    model->shared = status == ASSAY_OK;
+    return status;
+}
+
+/* Values that could not be copied are NULL, rather than those of an earlier time. */
 static const assay_model_parameter *parameters(void *state, size_t *count)
 {
     assay__gpu_model *model = state;
-    if (!model->shared) {
-        const size_t bytes = model->total * sizeof(float);
-        assay__gpu_begin(model->gpu);
-        assay__gpu_copy_out(model->gpu, model->host_values, bytes, model->values);
-        assay__gpu_copy_out(model->gpu, model->host_gradients, bytes, model->gradients);
-        model->shared = assay__gpu_end(model->gpu, NULL) == ASSAY_OK;
+    const bool known = assay__gpu_model_fetch(state, NULL) == ASSAY_OK;
+    const assay_model_parameter *list = model->host->parameters(model->state, count);
+    for (size_t i = 0; i < *count; i++) {
+        model->list[i].value.data = known ? list[i].value.data : NULL;
+        model->list[i].gradient = known ? list[i].gradient : NULL;
     }
-    return model->host->parameters(model->state, count);
+    return model->list;
 }
 
 /* ---- Life ---- */
@@ -85,6 +103,7 @@ void assay__gpu_model_free(void *state)
     if (model->state != NULL)
         model->host->destroy(model->state);
     free(model->own);
+    free(model->list);
     free(model->output);
     free(model);
 }

@@ -22,7 +22,8 @@ typedef struct assay__gpu_model {
     void *own;     /* data of the kind, own_bytes */
     bool training; /* the mode: training or evaluation */
 
-    size_t total;                        /* elements of all parameters, one after the other */
+    assay_model_parameter *list; /* what parameters() returns: the host's, or NULL for their data */
+    size_t total;                /* elements of all parameters, one after the other */
     float *host_values, *host_gradients; /* (total) */
     float *values, *gradients;           /* (total), on the device like the arrays below */
     float *first, *second;               /* moments; NULL until the first step that needs them */
@@ -99,6 +100,10 @@ bool assay__gpu_class_is(const assay_model_class *class_);
 ASSAY_MUST_USE assay_status assay__gpu_model_new(const assay_model_class *class_,
                                                  const double *settings, uint64_t seed,
                                                  assay_error *error, void **state);
+
+/* Copies parameters and gradients to the host, if the host's copy is not current. On failure the
+ * host's copy is of no use. */
+ASSAY_MUST_USE assay_status assay__gpu_model_fetch(void *state, assay_error *error);
 
 /* The name, such as "cuda:0", and the device of a class on a device. */
 const char *assay__gpu_class_device(const assay_model_class *class_);

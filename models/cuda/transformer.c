@@ -245,8 +245,8 @@ static void launch_heads(assay__gpu_model *model, assay__kernel full, assay__ker
     const transformer *own = model->own;
     const shape *s = shape_of(model);
     assay__gpu_launch(model->gpu, s->sparse ? sparse : full,
-                      s->sparse ? (own->graph->nodes + 7) / 8 : own->tile_count, s->heads,
-                      ASSAY__BLOCK, arguments);
+                      s->sparse ? (own->graph->nodes + 7) / 8 : own->tile_count,
+                      s->heads * own->slabs, ASSAY__BLOCK, arguments);
 }
 
 static void layer_forward(assay__gpu_model *model, int64_t layer, const float *h, kept_layer *kept,
@@ -289,7 +289,7 @@ static float *forward(assay__gpu_model *model, const assay_tensor *inputs, int64
     transformer *own = model->own;
     assay_model_training *training = model->host->training(model->state);
     const float dropout = model->training && !training->no_dropout ? s->dropout : 0;
-    assay__gpu_prepare_heads(model->gpu, s->hidden / s->heads);
+    own->slabs = assay__gpu_prepare_heads(model->gpu, s->hidden / s->heads);
     assay__gpu_send_graph(model);
     reserve(model, keep);
     assay__gpu_copy_in(model->gpu, model->input,

@@ -37,6 +37,7 @@ typedef struct transformer {
     unsigned char *distances;
     assay__attention_tile *tiles; /* (tile_count) of full attention */
     int64_t tile_count;
+    int64_t slabs; /* blocks into which each head is divided: 1 unless heads are wide */
 
     float *states, *pooled, *y; /* as in graph/transformer.c */
     float *scratch; /* dnext, dh, dmerged, dbranch, workspace of the parts, then `along` */

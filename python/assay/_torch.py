@@ -25,16 +25,20 @@ def _cuda_of(loaded):
     return loaded.cuda if loaded.cuda.is_available() else None
 
 
+# Devices of PyTorch that have no figures here. A device of another kind may be given as a torch.device.
+_OTHER_KINDS = frozenset({"cpu", "hip", "hpu", "meta", "mps", "mtia", "npu", "vulkan", "xla", "xpu"})
+
+
 def index_of(device):
-    """The number of the GPU that 1, "cuda:1" or torch.device("cuda", 1) names; -1 for "cuda", the current GPU; None for other devices ("cpu")."""
+    """The number of the GPU that 1, "cuda:1" or torch.device("cuda", 1) names; -1 for "cuda", the current GPU; None for other devices ("cpu").
+    A ValueError for what is no device: if a misspelt GPU counted as another device, nobody would wait for the GPU."""
     if isinstance(device, int):
         return int(device)
     kind, colon, number = str(device).partition(":")
-    if kind != "cuda":
-        return None
-    if colon and not number.isdecimal():
+    known = kind == "cuda" or kind in _OTHER_KINDS or getattr(device, "type", None) == kind
+    if not known or colon and not number.isdecimal():
         raise ValueError(f"a device is a number, \"cpu\", \"cuda\" or \"cuda:1\", not {device!r}")
-    return int(number) if colon else -1
+    return None if kind != "cuda" else int(number) if colon else -1
 
 
 def why_not(device):
@@ -59,10 +63,11 @@ def _say_once(device, reason):
 def cuda_on(device):
     """torch.cuda if the device is a GPU that it can use, or if no device is given and there is a GPU; otherwise None. A GPU that does not exist
     is reported once with a warning, and then has no figures."""
+    index = index_of(device) if device is not None else -1
     gpu = cuda()
     if gpu is None or device is None:
         return gpu
-    if index_of(device) is None:
+    if index is None:
         return None
     reason = why_not(device)
     if reason is not None:
@@ -107,7 +112,7 @@ def synchronized(function, device=None):
 def current_stream(device=None):
     """The address of PyTorch's current stream on a device. None if PyTorch uses no GPU, or if the device is not a GPU."""
     loaded = torch()
-    if loaded is None or not loaded.cuda.is_initialized():
+    if device is not None and index_of(device) is None or loaded is None or not loaded.cuda.is_initialized():
         return None
     if device is not None and not isinstance(device, int) and loaded.device(device).type != "cuda":
         return None

@@ -8,7 +8,7 @@
 
 Operations that are tracked meanwhile have `energy_joules` with bounds in the record, and the record has counters such as
 "cuda:0 power_watts" and "cuda:0 utilisation". The energy is that of whole devices, including other programs that use them.
-A block that is shorter than the period of a counter (100 ms on a GPU, 1 ms on a processor) has bounds, and its joules are nan.
+A block that is shorter than the period of a counter (100 ms on an H200, 1 ms on a processor; the meter learns it) has bounds, and its joules are nan.
 """
 from ._core import Meter as _Meter
 

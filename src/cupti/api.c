@@ -82,7 +82,11 @@ bool assay__cupti_open(assay__cupti *api, char *reason, size_t bytes)
         memcpy(calls[i].at, &call, sizeof call);
     }
     uint32_t version = 0;
-    if (api->version(&version) != ASSAY__CUPTI_OK || version < ASSAY__CUPTI_OLDEST) {
+    if (api->version(&version) != ASSAY__CUPTI_OK) {
+        snprintf(reason, bytes, "CUPTI does not say its version");
+        return false;
+    }
+    if (version < ASSAY__CUPTI_OLDEST) {
         snprintf(reason, bytes, "CUPTI %u is too old; CUDA 11.1 or later is needed", version);
         return false;
     }

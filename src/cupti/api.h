@@ -18,6 +18,7 @@
 enum {
     ASSAY__CUPTI_OLDEST = 14, /* CUDA 11.1 */
     ASSAY__CUPTI_OK = 0,
+    ASSAY__CUPTI_NO_MORE = 12,       /* CUPTI_ERROR_MAX_LIMIT_REACHED: the end of a buffer */
     ASSAY__CUPTI_OTHER_CLIENT = 39,  /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */
     ASSAY__CUPTI_NOT_ALLOWED = 35,   /* CUPTI_ERROR_INSUFFICIENT_PRIVILEGES */
     ASSAY__CUPTI_ZEROED_BUFFERS = 5, /* attribute: the buffers that we provide are zeroed */

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "cupti/api.h"
+#include "cupti/identity.h"
 #include "cupti/region.h"
 #include "cupti/submit.h"
 
@@ -67,6 +68,28 @@ static uint64_t clock_ns(clockid_t clock)
 static uint64_t now_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- errors ---- */
+
+enum { ERROR_TEXT = 80 };
+
+static const char *error_text(int error, char room[ERROR_TEXT])
+{
+    const char *text = NULL;
+    if (self.api.error_text(error, &text) == ASSAY__CUPTI_OK && text != NULL)
+        return text;
+    snprintf(room, ERROR_TEXT, "error %d", error);
+    return room;
+}
+
+/* Write into the file what could not be measured and why, unless a reason is there already. */
+static void note_error(const char *what, int error)
+{
+    char room[ERROR_TEXT];
+    if (error != ASSAY__CUPTI_OK && self.region->reason[0] == '\0')
+        snprintf(self.region->reason, sizeof self.region->reason, "%s: %s", what,
+                 error_text(error, room));
 }
 
 /* ---- buffers ---- */
@@ -113,10 +136,14 @@ static void buffer_completed(void *context, uint32_t stream, uint8_t *buffer, si
     if (getpid() != self.owner)
         return;
     pthread_mutex_lock(&self.entering);
-    while (valid > 0 && self.api.next_record(buffer, valid, &record) == ASSAY__CUPTI_OK)
+    int error = ASSAY__CUPTI_NO_MORE;
+    while (valid > 0 && (error = self.api.next_record(buffer, valid, &record)) == ASSAY__CUPTI_OK)
         assay__region_enter(self.region, record, &self.submits, self.clock_offset_ns);
+    if (error != ASSAY__CUPTI_NO_MORE)
+        note_error("CUPTI cannot read its records", error);
     if (self.api.dropped(context, stream, &dropped) == ASSAY__CUPTI_OK)
         self.region->dropped_records += dropped;
+    assay__identity_enter(self.region);
     pthread_mutex_unlock(&self.entering);
     give_back(buffer, valid);
 }
@@ -129,6 +156,7 @@ static void driver_called(void *user, int domain, uint32_t id, const void *data)
     (void)user;
     if (domain != ASSAY__CUPTI_DRIVER_CALLS)
         return;
+    assay__identity_ask();
     unsigned what = assay__driver_call_what(id);
     if (call->site == ASSAY__CUPTI_EXIT)
         assay__submit_end(&self.submits, (what & ASSAY__CALL_WAITS) != 0, now_ns());
@@ -150,7 +178,7 @@ static void stop(assay__activity_state state, const char *reason)
 {
     pthread_mutex_lock(&self.changing);
     if (atomic_exchange(&self.running, false) && getpid() == self.owner) {
-        (void)self.api.flush(ASSAY__CUPTI_FLUSH_FORCED);
+        int error = self.api.flush(ASSAY__CUPTI_FLUSH_FORCED);
         if (state == ASSAY__ACTIVITY_ASIDE) {
             for (int i = 0; i < RECORDED_KINDS; i++)
                 (void)self.api.disable(recorded_kinds[i]);
@@ -158,7 +186,9 @@ static void stop(assay__activity_state state, const char *reason)
             (void)self.api.unsubscribe(self.subscriber);
             set_zeroed(0);
         }
-        snprintf(self.region->reason, sizeof self.region->reason, "%s", reason);
+        if (reason[0] != '\0')
+            snprintf(self.region->reason, sizeof self.region->reason, "%s", reason);
+        note_error("CUPTI did not deliver its last records", error);
         self.region->state = state;
     }
     pthread_mutex_unlock(&self.changing);
@@ -167,12 +197,6 @@ static void stop(assay__activity_state state, const char *reason)
 static void process_ends(void)
 {
     stop(ASSAY__ACTIVITY_ENDED, "");
-}
-
-static const char *error_text(int error)
-{
-    const char *text = NULL;
-    return self.api.error_text(error, &text) == ASSAY__CUPTI_OK && text != NULL ? text : "?";
 }
 
 static void set_clock(void)
@@ -186,13 +210,14 @@ static void set_clock(void)
  * reason, and nothing stays enabled. */
 static bool subscribe(char *reason, size_t bytes)
 {
+    char room[ERROR_TEXT];
     int error = self.api.subscribe(&self.subscriber, driver_called, NULL);
     if (error == ASSAY__CUPTI_OTHER_CLIENT) {
         snprintf(reason, bytes, "another tool uses CUPTI in this process, and only one can");
         return false;
     }
     if (error != ASSAY__CUPTI_OK) {
-        snprintf(reason, bytes, "CUPTI refuses: %s%s", error_text(error),
+        snprintf(reason, bytes, "CUPTI refuses: %s%s", error_text(error, room),
                  error == ASSAY__CUPTI_NOT_ALLOWED
                      ? "; the driver permits it to administrators only "
                        "(NVreg_RestrictProfilingToAdminUsers)"
@@ -204,10 +229,13 @@ static bool subscribe(char *reason, size_t bytes)
     error = self.api.register_buffers(buffer_requested, buffer_completed);
     for (int i = 0; i < RECORDED_KINDS && error == ASSAY__CUPTI_OK; i++) {
         int refused = self.api.enable(recorded_kinds[i]);
-        error = recorded_kinds[i] == ASSAY__CUPTI_KERNEL ? refused : ASSAY__CUPTI_OK;
+        if (recorded_kinds[i] == ASSAY__CUPTI_KERNEL)
+            error = refused;
+        else
+            note_error("CUPTI cannot record all copies, sets and allocations", refused);
     }
     if (error != ASSAY__CUPTI_OK) {
-        snprintf(reason, bytes, "CUPTI cannot record kernels: %s", error_text(error));
+        snprintf(reason, bytes, "CUPTI cannot record kernels: %s", error_text(error, room));
         set_zeroed(0);
         (void)self.api.unsubscribe(self.subscriber);
         return false;
@@ -233,6 +261,7 @@ static void begin(void)
     if (!assay__cupti_open(&self.api, region->reason, sizeof region->reason))
         return;
     (void)self.api.version(&region->version);
+    assay__identity_open();
     if (!subscribe(region->reason, sizeof region->reason))
         return;
     region->state = ASSAY__ACTIVITY_RUNNING;

@@ -18,11 +18,12 @@ typedef struct assay__meter_source {
     bool counted;          /* it has a counter of energy that could be read */
     bool gpu;              /* it is a GPU; the index of the source is that of the device */
     double limit_watts;    /* the highest power that it may draw; 0: not known */
-    double period_seconds; /* between two changes of its counter */
+    double update_seconds; /* its counter moves within this time; 0: only its moves show that */
+    double period_seconds; /* between two moves of its counter; INFINITY until it moved twice */
 } assay__meter_source;
 
 typedef struct assay__meter_reading {
-    uint64_t ns;
+    uint64_t begin_ns, ns;               /* it was begun and ended */
     double joules[ASSAY__METER_SOURCES]; /* since the meter was made */
     unsigned throttle;                   /* reasons of all devices together */
     unsigned silent; /* a bit for each source that did not answer: its joules are the old ones */
@@ -34,8 +35,9 @@ typedef struct assay__meter_step {
     size_t device_count;
     bool in_order;                      /* assay__boards_in_order() */
     const assay__meter_source *sources; /* [ASSAY__METER_SOURCES] */
-    /* The window between two readings in which every counter moved. NULL if some counter has not
-     * moved since the last window. */
+    /* The window between two readings in which every counter moved that is not silent in `to`. NULL
+     * if some counter has not moved since the last window. A counter that is silent in `from` stood
+     * still or did not answer in the window before: its energy belongs to an unknown time. */
     const assay__meter_reading *from, *to;
 } assay__meter_step;
 
@@ -62,9 +64,14 @@ void assay__meter_let_go(assay_meter *meter);
  * may call this, because it takes no lock. */
 const assay__meter_reading *assay__meter_reading_at(const assay_meter *meter, uint64_t ns);
 
-/* The energy of one source within a window, from the readings so far. False if it was not counted.
- * If the source stopped answering within the window, `joules` is NAN and only the bounds are known.
- * `high` is then infinite, unless the highest power of the source is known. */
+/* The longest time by which a counter may have been late in that reading: the time since it last
+ * moved. INFINITY if it has not moved. Only observers may call this. */
+double assay__meter_late_seconds(const assay_meter *meter, size_t source, uint64_t ns);
+
+/* The energy of one source within a window, from the readings so far. False if it is not counted.
+ * `joules` is NAN and only the bounds are known if the source has not moved since the window, or if
+ * the window began before the readings that are kept. `high` is then infinite, unless the highest
+ * power of the source is known. */
 bool assay__meter_window(assay_meter *meter, size_t source, uint64_t begin_ns, uint64_t end_ns,
                          double *joules, double *low, double *high);
 
@@ -78,7 +85,8 @@ bool assay__meter_runs(const assay_meter *meter);
 /* Whether later readings can add nothing about a window that ends at `end_ns`. */
 bool assay__meter_has_settled(assay_meter *meter, uint64_t end_ns);
 
-/* Wait until that is so, but for at most ten periods and a second. */
+/* Wait until that is so, but for at most ten periods of the readings, two of the counters, and a
+ * second. */
 void assay__meter_settle(assay_meter *meter, uint64_t end_ns);
 
 /* Why a GPU was throttled between two times: a sum of assay_device_throttle. */
@@ -86,7 +94,11 @@ unsigned assay__meter_throttle(assay_meter *meter, uint64_t begin_ns, uint64_t e
 
 /* The least length of a window, in seconds, for which there is a figure and not only bounds. This
  * is the longest period of a counter that is read, or the period of the readings if that is longer.
- * 0 if no energy is counted. */
-double assay__meter_least_window(const assay_meter *meter);
+ * INFINITY while the period of a counter is not known; 0 if no energy is counted. */
+double assay__meter_least_window(assay_meter *meter);
+
+/* The same after waiting until the periods of all counters are known, but for at most 10 s. On most
+ * GPUs this takes 0.3 s after the meter was made. */
+double assay__meter_learn(assay_meter *meter);
 
 #endif

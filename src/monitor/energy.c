@@ -11,8 +11,9 @@
  *     energy - limit * (window - time)  <=  energy of the operation  <=  limit * time, energy
  *
  * A span that is longer than the window began before it, and gets its share of all windows since
- * then. A counter may be late by up to one period. So the energy of the first and of the last
- * period of an operation may be in a neighbouring window, and the bounds are widened by as much.
+ * then. A counter is late by up to the time since it last moved. So energy from before an operation
+ * may be in its first window, and its last energy in the window after it. The bounds are widened by
+ * as much.
  *
  * On streams of a device, the time is the time on the device, and only that device's energy
  * counts. */
@@ -41,10 +42,15 @@ static double seconds_between(const assay__meter_reading *from, const assay__met
     return (double)(to->ns - from->ns) * 1e-9;
 }
 
-/* The share of one source's energy for an operation that was busy for some of the window.
- * `resumes` says that the operation did not run in the window before. */
+/* By how many seconds a counter may have been late at the two ends of a window. */
+typedef struct lateness {
+    double begin, end;
+} lateness;
+
+/* The share of one source's energy for an operation that was busy for some of the window. `late` is
+ * NULL if the operation ran in the window before. */
 static assay__journal_joules share_of(const assay__meter_source *source, double joules,
-                                      double window_seconds, double busy, bool resumes)
+                                      double window_seconds, double busy, const lateness *late)
 {
     const double most = source->limit_watts;
     assay__journal_joules part = {.sum = joules * busy / window_seconds, .high = joules};
@@ -54,11 +60,10 @@ static assay__journal_joules share_of(const assay__meter_source *source, double 
     } else if (busy > 0.999 * window_seconds) {
         part.low = joules;
     }
-    if (resumes) {
+    if (late != NULL) {
         double watts = most > 0 ? most : 2 * joules / window_seconds;
-        double aside = watts * fmin(busy, source->period_seconds);
-        part.low = fmax(part.low - aside, 0);
-        part.high += aside;
+        part.low = fmax(part.low - watts * fmin(busy, late->begin), 0);
+        part.high += watts * fmin(busy, late->end);
     }
     part.low = fmin(part.low, part.sum);
     part.high = fmax(part.high, part.sum);
@@ -94,12 +99,14 @@ static void credit(const window *now, assay__journal_device *figures, double bus
     bool any = false;
     for (int i = 0; i < ASSAY__METER_SOURCES; i++) {
         const assay__meter_source *source = &now->step->sources[i];
-        if (!source->counted || (to->silent >> i & 1) != 0 ||
+        if (!source->counted || ((to->silent | now->step->from->silent) >> i & 1) != 0 ||
             (device != EVERY_DEVICE && i != device))
             continue;
+        const lateness late = {assay__meter_late_seconds(now->meter, (size_t)i, from->ns),
+                               assay__meter_late_seconds(now->meter, (size_t)i, to->ns)};
         add(source->gpu ? &figures->gpu : &figures->cpu,
             share_of(source, to->joules[i] - from->joules[i], seconds, busy,
-                     figures->running == 0));
+                     figures->running == 0 ? &late : NULL));
         store(&figures->period_seconds, fmax(figures->period_seconds, source->period_seconds));
         any = true;
     }

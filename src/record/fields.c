@@ -223,6 +223,7 @@ const assay__field assay__record_device_fields[] = {
     OPTIONAL_TEXT(assay_record_device, name),
     OPTIONAL_TEXT(assay_record_device, driver),
     RARE_TEXT(assay_record_device, host),
+    RARE_TEXT(assay_record_device, uuid),
     READING(assay_record_device, memory_bytes),
     READING(assay_record_device, peak_bytes),
     READING(assay_record_device, busy_seconds),

@@ -216,14 +216,13 @@ static void fill_energy(const assay__sampler *sampler, const assay__judgement *j
         seconds += (double)(shot->end_ns - shot->begin_ns) * 1e-9;
     }
     const double count = (double)to->sample_count;
-    const bool known = !isnan(joules),
+    const bool counted = !isnan(low),
                enough = seconds >= assay__meter_least_window(sampler->options.meter);
-    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
-    to->energy_joules = !known   ? none
-                        : enough ? assay_reading_of(joules / count)
-                                 : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    to->energy_joules_low = known ? assay_reading_of(low / count) : none;
-    to->energy_joules_high = known ? assay_reading_of(high / count) : none;
+    const assay_reading none =
+        assay_reading_missing(counted ? ASSAY_NOT_ENOUGH_DATA : ASSAY_UNSUPPORTED);
+    to->energy_joules = enough && !isnan(joules) ? assay_reading_of(joules / count) : none;
+    to->energy_joules_low = counted ? assay_reading_of(low / count) : none;
+    to->energy_joules_high = isfinite(high) ? assay_reading_of(high / count) : none;
 }
 
 assay_status assay__sampler_record(const assay__sampler *sampler, const assay__judgement *judgement,

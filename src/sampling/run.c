@@ -173,10 +173,11 @@ static assay_status choose_target(assay__sampler *sampler)
         floor_ns = fmax(floor_ns, info.resolution_ns.value);
     sampler->target_seconds =
         fmax(sampler->options.min_sample_seconds, clock_factor * floor_ns * 1e-9);
-    if (is_about_energy(sampler))
-        sampler->target_seconds =
-            fmax(sampler->target_seconds,
-                 counter_periods * assay__meter_least_window(sampler->options.meter));
+    if (is_about_energy(sampler)) {
+        const double least = assay__meter_learn(sampler->options.meter);
+        if (isfinite(least)) /* otherwise a counter stands still, and no sample has a figure */
+            sampler->target_seconds = fmax(sampler->target_seconds, counter_periods * least);
+    }
     return ASSAY_OK;
 }
 

@@ -60,21 +60,45 @@ static assay_status add_file(assay__activity_merge *merge, const char *path, ass
     return status;
 }
 
+/* Write the path of the next activity file of a folder. False if there is none. */
+static bool next_file(DIR *stream, const char *directory, char path[PATH_BYTES])
+{
+    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
+        if (ends_in(entry->d_name, ASSAY__ACTIVITY_SUFFIX) &&
+            snprintf(path, PATH_BYTES, "%s/%s", directory, entry->d_name) < PATH_BYTES)
+            return true;
+    return false;
+}
+
+/* Note the boards of all processes. */
+static assay_status note_boards(assay__activity_merge *merge, DIR *stream, const char *directory)
+{
+    char path[PATH_BYTES];
+    assay_status status = ASSAY_OK;
+    assay__activity_region *region = malloc(sizeof *region); /* only its begin is touched */
+    if (region == NULL)
+        return ASSAY_E_MEMORY;
+    while (status == ASSAY_OK && next_file(stream, directory, path))
+        if (assay__activity_read_devices(path, region))
+            status = assay__activity_merge_note(merge, region);
+    free(region);
+    rewinddir(stream);
+    return status;
+}
+
 assay_status assay_gpu_activity_add(assay_record *record, const char *directory,
                                     uint64_t origin_monotonic_ns, size_t most_events,
                                     assay_error *error)
 {
     char path[PATH_BYTES];
-    assay_status status = ASSAY_OK;
     assay__activity_merge merge = {
         .record = record, .origin_ns = origin_monotonic_ns, .most_events = most_events};
     DIR *stream = opendir(directory);
     if (stream == NULL)
         return assay__fail_errno(error, "cannot read '%s'", directory);
-    for (const struct dirent *entry; status == ASSAY_OK && (entry = readdir(stream)) != NULL;)
-        if (ends_in(entry->d_name, ASSAY__ACTIVITY_SUFFIX) &&
-            snprintf(path, sizeof path, "%s/%s", directory, entry->d_name) < (int)sizeof path)
-            status = add_file(&merge, path, error);
+    assay_status status = note_boards(&merge, stream, directory);
+    while (status == ASSAY_OK && next_file(stream, directory, path))
+        status = add_file(&merge, path, error);
     closedir(stream);
     if (status == ASSAY_OK)
         status = assay__activity_merge_finish(&merge);

@@ -1,7 +1,7 @@
 /* Merges the GPU activity of several processes into one record. Kernels are merged by name, copies
- * by direction, and idle time by cause. The span, busy and idle times of all devices of all
- * processes are added up. Events refer to kernels and copies by number. Kernels and copies are
- * sorted at the end, and the numbers in the events are then translated. */
+ * by direction, idle time by cause, and devices by UUID. The span, busy and idle times of all
+ * devices of all processes are added up. Events refer to kernels and copies by number. Kernels and
+ * copies are sorted at the end, and the numbers in the events are then translated. */
 #include "snapshot/activity_merge.h"
 
 #include <math.h>
@@ -149,10 +149,68 @@ static void add_copies(assay__activity_merge *m, const assay__activity_region *r
 
 /* ---- devices ---- */
 
-static assay_status find_device(assay_record *record, uint32_t number, assay_record_device **found)
+enum { UUID_TEXT = 48, NAME_TEXT = 24 };
+
+static const char *uuid_text(const uint8_t uuid[16], char text[UUID_TEXT])
 {
-    char id[24];
-    snprintf(id, sizeof id, "cuda:%u", number);
+    int used = snprintf(text, UUID_TEXT, "GPU-");
+    for (int i = 0; i < 16; i++)
+        used += snprintf(text + used, (size_t)(UUID_TEXT - used), "%s%02x",
+                         i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    return text;
+}
+
+static assay__activity_board *find_board(const assay__activity_merge *m, const uint8_t uuid[16])
+{
+    for (size_t i = 0; i < m->board_count; i++)
+        if (memcmp(m->boards[i].uuid, uuid, sizeof m->boards[i].uuid) == 0)
+            return &m->boards[i];
+    return NULL;
+}
+
+assay_status assay__activity_merge_note(assay__activity_merge *m,
+                                        const assay__activity_region *region)
+{
+    for (size_t i = 0; i < region->device_count; i++) {
+        const assay__activity_device *device = &region->devices[i];
+        assay__activity_board *known = device->has_uuid ? find_board(m, device->uuid) : NULL;
+        if (known != NULL && device->number < known->number)
+            known->number = device->number;
+        if (known != NULL || !device->has_uuid)
+            continue;
+        if (!assay__grow(&m->boards, &m->board_capacity, m->board_count + 1, sizeof *m->boards))
+            return ASSAY_E_MEMORY;
+        assay__activity_board *board = &m->boards[m->board_count++];
+        board->number = device->number;
+        memcpy(board->uuid, device->uuid, sizeof board->uuid);
+    }
+    return ASSAY_OK;
+}
+
+/* The name of a device: CUDA's number of it or, if processes have the same number for different
+ * boards, the begin of its UUID. */
+static const char *name_of(const assay__activity_merge *m, const assay__activity_device *device,
+                           char text[UUID_TEXT])
+{
+    const assay__activity_board *board = device->has_uuid ? find_board(m, device->uuid) : NULL;
+    bool shared = false;
+    for (size_t i = 0; board != NULL && i < m->board_count; i++)
+        shared |= &m->boards[i] != board && m->boards[i].number == board->number;
+    if (shared) {
+        uuid_text(device->uuid, text);
+        text[sizeof "GPU-00000000" - 1] = '\0';
+    } else {
+        snprintf(text, NAME_TEXT, "cuda:%u", board != NULL ? board->number : device->number);
+    }
+    return text;
+}
+
+static assay_status find_device(assay__activity_merge *m, const assay__activity_device *of,
+                                assay_record_device **found)
+{
+    char text[UUID_TEXT];
+    assay_record *record = m->record;
+    const char *id = name_of(m, of, text);
     for (size_t i = 0; i < record->device_count; i++)
         if (strcmp(record->devices[i].id, id) == 0) {
             *found = &record->devices[i];
@@ -161,7 +219,10 @@ static assay_status find_device(assay_record *record, uint32_t number, assay_rec
     assay_record_device added;
     assay_record_device_init(&added);
     added.id = assay_record_text(record, id);
-    if (added.id == NULL || assay_record_add_device(record, &added) != ASSAY_OK)
+    if (of->has_uuid)
+        added.uuid = assay_record_text(record, uuid_text(of->uuid, text));
+    if (added.id == NULL || (of->has_uuid && added.uuid == NULL) ||
+        assay_record_add_device(record, &added) != ASSAY_OK)
         return ASSAY_E_MEMORY;
     *found = &record->devices[record->device_count - 1];
     return ASSAY_OK;
@@ -189,7 +250,7 @@ static assay_status add_devices(assay__activity_merge *m, const assay__activity_
     for (size_t i = 0; i < region->device_count && status == ASSAY_OK; i++) {
         const assay__activity_device *from = &region->devices[i];
         assay_record_device *to = NULL;
-        status = find_device(m->record, from->number, &to);
+        status = find_device(m, from, &to);
         if (status != ASSAY_OK)
             break;
         if (from->has_activity)
@@ -209,12 +270,17 @@ static assay_status add_devices(assay__activity_merge *m, const assay__activity_
 
 /* ---- events ---- */
 
-static assay_status add_lane(assay_record *record, const assay__activity_region *region,
+static assay_status add_lane(assay__activity_merge *m, const assay__activity_region *region,
                              const assay__activity_stream *stream, uint32_t *index)
 {
     char name[64];
+    assay_record *record = m->record;
     assay_record_device *device = NULL;
-    assay_status status = find_device(record, stream->device, &device);
+    assay__activity_device of = {.number = stream->device};
+    for (size_t i = 0; i < region->device_count; i++)
+        if (region->devices[i].number == stream->device)
+            of = region->devices[i];
+    assay_status status = find_device(m, &of, &device);
     if (status != ASSAY_OK)
         return status;
     snprintf(name, sizeof name, "%s stream %u", device->id, stream->stream);
@@ -239,7 +305,7 @@ static assay_status add_activities(assay__activity_merge *m, const assay__activi
         return ASSAY_OK;
     m->record->integrity.dropped_events += region->forgotten + first;
     for (size_t i = 0; i < region->stream_count && status == ASSAY_OK; i++)
-        status = add_lane(m->record, region, &region->streams[i], &lanes[i]);
+        status = add_lane(m, region, &region->streams[i], &lanes[i]);
     for (size_t i = first; i < region->count && status == ASSAY_OK; i++) {
         const assay__activity *it = &region->activities[i];
         bool is_kernel = it->kind == ASSAY__ACTIVITY_KERNEL;
@@ -260,8 +326,8 @@ static assay_status add_activities(assay__activity_merge *m, const assay__activi
 static assay_status add_memory(assay__activity_merge *m, const assay__activity_region *region,
                                uint32_t device, uint32_t lane)
 {
-    char name[64];
-    snprintf(name, sizeof name, "cuda:%u allocated_bytes", region->devices[device].number);
+    char id[UUID_TEXT], name[64];
+    snprintf(name, sizeof name, "%s allocated_bytes", name_of(m, &region->devices[device], id));
     assay_record_counter counter = {.name = assay_record_text(m->record, name), .min = HUGE_VAL};
     assay_record_event event = {
         .kind = ASSAY_EVENT_COUNTER, .name = (uint32_t)m->record->counter_count, .lane = lane};
@@ -444,4 +510,5 @@ void assay__activity_merge_release(assay__activity_merge *m)
     assay__name_index_release(&m->index);
     free(m->kernels);
     free(m->squares);
+    free(m->boards);
 }

@@ -14,6 +14,16 @@ ASSAY_MUST_USE assay_status assay__activity_parse(const void *data, size_t size,
 ASSAY_MUST_USE assay_status assay__activity_read(const char *path, assay_error *error,
                                                  assay__activity_region **region);
 
+/* Read only the devices of a file, into an empty region. False if the file is not of this version.
+ */
+bool assay__activity_read_devices(const char *path, assay__activity_region *region);
+
+/* A board, with the lowest number that a process has for it. */
+typedef struct assay__activity_board {
+    uint8_t uuid[16];
+    uint32_t number;
+} assay__activity_board;
+
 /* The state of a merge. Set the first three members; the others are zero at first. */
 typedef struct assay__activity_merge {
     assay_record *record;
@@ -27,7 +37,14 @@ typedef struct assay__activity_merge {
     size_t copy_count;
     assay_record_idle idle[ASSAY__IDLE_CAUSES];
     size_t first_event;
+    assay__activity_board *boards;
+    size_t board_count, board_capacity;
 } assay__activity_merge;
+
+/* Note the boards of a process. Do this for all processes first, because the names of devices
+ * follow from the boards of all. */
+ASSAY_MUST_USE assay_status assay__activity_merge_note(assay__activity_merge *merge,
+                                                       const assay__activity_region *region);
 
 ASSAY_MUST_USE assay_status assay__activity_merge_add(assay__activity_merge *merge,
                                                       const assay__activity_region *region);

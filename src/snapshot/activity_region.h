@@ -91,6 +91,8 @@ typedef struct assay__activity_device {
     uint64_t idle_ns[ASSAY__IDLE_CAUSES], idle_count[ASSAY__IDLE_CAUSES];
     uint64_t longest_ns; /* the longest gap */
     uint64_t live_bytes, peak_bytes, allocated_bytes, allocations, releases;
+    uint8_t uuid[16]; /* of the board; its number depends on CUDA_VISIBLE_DEVICES */
+    uint64_t has_uuid;
 } assay__activity_device;
 
 /* The allocated bytes of a device at one time. */

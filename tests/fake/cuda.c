@@ -25,6 +25,7 @@ enum {
     INVALID_CONTEXT = 201,
     INVALID_HANDLE = 400,
     NOT_READY = 600,
+    LOST = 719,
     CONTEXT_DESTROYED = 709,
     DEVICES = 8,
     STREAMS = 16,
@@ -47,6 +48,7 @@ static struct {
     size_t stream_count;
     event events[EVENTS];
     size_t created, destroyed;
+    int calls; /* since `lost_after` was set for the first time */
     void *current, *pushed[16];
     size_t depth;
     fake_faults faults;
@@ -88,6 +90,17 @@ EXPORT void fake_see_boards(const int *boards, int count)
 {
     for (device.board_count = 0; device.board_count < count; device.board_count++)
         device.boards[device.board_count] = boards[device.board_count];
+}
+
+EXPORT void fake_cuda_reset_calls(void)
+{
+    device.calls = 0;
+}
+
+/* Whether the device is lost. Counts the calls of the driver. */
+static bool is_lost(void)
+{
+    return device.faults.lost_after > 0 && ++device.calls > device.faults.lost_after;
 }
 
 EXPORT void *fake_context(int number)
@@ -137,6 +150,8 @@ EXPORT size_t fake_live_events(void)
 EXPORT int cuCtxGetCurrent(void **context);
 int cuCtxGetCurrent(void **context)
 {
+    if (is_lost())
+        return LOST;
     *context = device.current;
     return device.faults.context_now;
 }
@@ -144,6 +159,8 @@ int cuCtxGetCurrent(void **context)
 EXPORT int cuCtxPushCurrent_v2(void *context);
 int cuCtxPushCurrent_v2(void *context)
 {
+    if (is_lost())
+        return LOST;
     if (device.faults.context_push != OK || device.depth == 16 || device.contexts_gone)
         return INVALID_CONTEXT;
     device.pushed[device.depth++] = device.current;
@@ -154,6 +171,8 @@ int cuCtxPushCurrent_v2(void *context)
 EXPORT int cuCtxPopCurrent_v2(void **context);
 int cuCtxPopCurrent_v2(void **context)
 {
+    if (is_lost())
+        return LOST;
     *context = device.current;
     device.current = device.pushed[--device.depth];
     return OK;
@@ -162,6 +181,8 @@ int cuCtxPopCurrent_v2(void **context)
 EXPORT int cuCtxGetDevice(int *number);
 int cuCtxGetDevice(int *number)
 {
+    if (is_lost())
+        return LOST;
     const char *current = device.current;
     bool own = current >= device.contexts && current < device.contexts + DEVICES;
     *number = own ? (int)(current - device.contexts) : 3;
@@ -184,12 +205,28 @@ static int find_uuid(unsigned char *bytes, int number)
 EXPORT int cuDeviceGetUuid_v2(unsigned char *bytes, int number);
 int cuDeviceGetUuid_v2(unsigned char *bytes, int number)
 {
+    if (is_lost())
+        return LOST;
     return find_uuid(bytes, number);
+}
+
+/* The older call knows no instances. */
+EXPORT int cuDeviceGetUuid(unsigned char *bytes, int number);
+int cuDeviceGetUuid(unsigned char *bytes, int number)
+{
+    if (is_lost())
+        return LOST;
+    int status = find_uuid(bytes, number);
+    if (status == OK && bytes[0] >= 0xa0)
+        memset(bytes, 0x11 * (bytes[0] - 0xa0), 16);
+    return status;
 }
 #else
 EXPORT int cuDeviceGetPCIBusId(char *text, int length, int number);
 int cuDeviceGetPCIBusId(char *text, int length, int number)
 {
+    if (is_lost())
+        return LOST;
     unsigned char bytes[16];
     int status = find_uuid(bytes, number);
     snprintf(text, (size_t)length, "0000:%02x:00.0", status == OK ? bytes[0] & 15 : 99);
@@ -201,6 +238,8 @@ int cuDeviceGetPCIBusId(char *text, int length, int number)
 EXPORT int cuStreamGetCtx(void *stream, void **context);
 int cuStreamGetCtx(void *stream, void **context)
 {
+    if (is_lost())
+        return LOST;
     *context = device.streams[place_of(stream)].context;
     return is_destroyed(stream) ? INVALID_HANDLE : device.faults.stream_context;
 }
@@ -209,6 +248,8 @@ int cuStreamGetCtx(void *stream, void **context)
 EXPORT int cuStreamIsCapturing(void *stream, int *how);
 int cuStreamIsCapturing(void *stream, int *how)
 {
+    if (is_lost())
+        return LOST;
     *how = device.faults.capturing;
     return is_destroyed(stream) ? INVALID_HANDLE : OK;
 }
@@ -228,6 +269,8 @@ EXPORT void fake_allocate(long long bytes)
 EXPORT int cuDeviceGetDefaultMemPool(void **pool, int number);
 int cuDeviceGetDefaultMemPool(void **pool, int number)
 {
+    if (is_lost())
+        return LOST;
     (void)number;
     *pool = &device.used;
     return device.faults.pool;
@@ -236,6 +279,8 @@ int cuDeviceGetDefaultMemPool(void **pool, int number)
 EXPORT int cuMemPoolGetAttribute(void *pool, int attribute, void *value);
 int cuMemPoolGetAttribute(void *pool, int attribute, void *value)
 {
+    if (is_lost())
+        return LOST;
     unsigned long long *out = value;
     if (pool != &device.used)
         return INVALID_HANDLE;
@@ -250,6 +295,8 @@ int cuMemPoolGetAttribute(void *pool, int attribute, void *value)
 EXPORT int cuEventCreate(void **out, unsigned flags);
 int cuEventCreate(void **out, unsigned flags)
 {
+    if (is_lost())
+        return LOST;
     (void)flags;
     if (device.faults.event_new != OK || device.created == EVENTS)
         return device.faults.event_new;
@@ -262,6 +309,8 @@ int cuEventCreate(void **out, unsigned flags)
 EXPORT int cuEventDestroy_v2(void *handle);
 int cuEventDestroy_v2(void *handle)
 {
+    if (is_lost())
+        return LOST;
     event *old = handle;
     if (!old->used)
         abort(); /* freed twice */
@@ -273,6 +322,8 @@ int cuEventDestroy_v2(void *handle)
 EXPORT int cuEventRecord(void *handle, void *stream);
 int cuEventRecord(void *handle, void *stream)
 {
+    if (is_lost())
+        return LOST;
     event *recorded = handle;
     if (device.faults.event_record != OK)
         return device.faults.event_record;
@@ -287,6 +338,8 @@ int cuEventRecord(void *handle, void *stream)
 EXPORT int cuEventQuery(void *handle);
 int cuEventQuery(void *handle)
 {
+    if (is_lost())
+        return LOST;
     const event *asked = handle;
     if (device.faults.event_query != OK)
         return device.faults.event_query;
@@ -298,6 +351,8 @@ int cuEventQuery(void *handle)
 EXPORT int cuEventElapsedTime(float *milliseconds, void *start, void *end);
 int cuEventElapsedTime(float *milliseconds, void *start, void *end)
 {
+    if (is_lost())
+        return LOST;
     const event *first = start, *last = end;
     if (device.faults.event_elapsed != OK)
         return device.faults.event_elapsed;

@@ -9,11 +9,14 @@ typedef struct fake_faults {
     int context_now, context_push, stream_context, event_new, event_record, event_query,
         event_elapsed;
     int capturing, pool;
+    int lost_after; /* this many calls of the driver, the device is lost and all calls fail; 0:
+                       never */
 } fake_faults;
 
 enum { FAKE_INSTANCE = 100 };
 
 fake_faults *fake_cuda_faults(void);
+void fake_cuda_reset_calls(void); /* count the calls for `lost_after` from now on */
 /* Sets the boards of tests/fake/nvml.c that CUDA's devices 0, 1, ... are: the number of a board, or
  * FAKE_INSTANCE + that number for an instance (MIG) of it. Before this call no device can be
  * queried. */

@@ -6,11 +6,13 @@
  *   unkernel   kernels cannot be recorded
  *   slow       nothing is delivered before the end, and a buffer takes one record
  *   untimed    kernels have no times
+ *   failing N  the calls fail from the Nth on
  * The layout of the records is written down here a second time, by offsets, on purpose. */
 #include "tests/fake/cupti.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -58,6 +60,16 @@ static bool is(const char *mode)
     return set != NULL && strcmp(set, mode) == 0;
 }
 
+/* Whether this call fails. Counts the calls. */
+static bool fails(void)
+{
+    static int calls;
+    const char *set = getenv("FAKE_CUPTI");
+    int first = 0;
+    calls++;
+    return set != NULL && sscanf(set, "failing %d", &first) == 1 && calls >= first;
+}
+
 static uint64_t now(void)
 {
     struct timespec time;
@@ -71,12 +83,16 @@ static uint64_t now(void)
 
 EXPORT int cuptiGetVersion(uint32_t *version)
 {
+    if (fails())
+        return INVALID;
     *version = is("old") ? 12 : 130001;
     return OK;
 }
 
 EXPORT int cuptiSubscribe(void **subscriber, callback *function, void *user)
 {
+    if (fails())
+        return INVALID;
     (void)user;
     if (is("forbidden"))
         return FORBIDDEN;
@@ -89,6 +105,8 @@ EXPORT int cuptiSubscribe(void **subscriber, callback *function, void *user)
 
 EXPORT int cuptiUnsubscribe(void *subscriber)
 {
+    if (fails())
+        return INVALID;
     if (subscriber != &fake)
         return INVALID;
     fake.subscriber = NULL;
@@ -98,6 +116,8 @@ EXPORT int cuptiUnsubscribe(void *subscriber)
 
 EXPORT int cuptiEnableCallback(uint32_t enable, const void *subscriber, int domain, uint32_t id)
 {
+    if (fails())
+        return INVALID;
     if (subscriber != &fake || domain != 1 || id >= sizeof fake.calls)
         return INVALID;
     fake.calls[id] = enable != 0;
@@ -106,6 +126,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, const void *subscriber, int doma
 
 EXPORT int cuptiActivityEnable(int kind)
 {
+    if (fails())
+        return INVALID;
     if (kind == KERNEL && is("unkernel"))
         return INVALID;
     fake.enabled[kind] = true;
@@ -114,12 +136,16 @@ EXPORT int cuptiActivityEnable(int kind)
 
 EXPORT int cuptiActivityDisable(int kind)
 {
+    if (fails())
+        return INVALID;
     fake.enabled[kind] = false;
     return OK;
 }
 
 EXPORT int cuptiActivityRegisterCallbacks(requested *request, completed *complete)
 {
+    if (fails())
+        return INVALID;
     fake.request = request;
     fake.complete = complete;
     return OK;
@@ -133,17 +159,23 @@ EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 
 EXPORT int cuptiActivitySetAttribute(int attribute, const size_t *bytes, const void *value)
 {
+    if (fails())
+        return INVALID;
     (void)value;
     return attribute == 5 && *bytes == 1 ? OK : INVALID;
 }
 
 EXPORT int cuptiActivityFlushPeriod(uint32_t ms)
 {
+    if (fails())
+        return INVALID;
     return ms > 0 ? OK : INVALID;
 }
 
 EXPORT int cuptiGetResultString(int error, const char **text)
 {
+    if (fails())
+        return INVALID;
     *text = error == FORBIDDEN ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" : "CUPTI_ERROR_INVALID";
     return OK;
 }
@@ -157,6 +189,8 @@ static size_t bytes_of(const uint8_t *record)
 
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
 {
+    if (fails())
+        return INVALID;
     uint8_t *next = *record == NULL ? buffer : *record + bytes_of(*record);
     if (next >= buffer + valid)
         return MAX_LIMIT;
@@ -166,6 +200,8 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **r
 
 EXPORT int cuptiActivityGetNumDroppedRecords(const void *context, uint32_t stream, size_t *count)
 {
+    if (fails())
+        return INVALID;
     (void)context;
     (void)stream;
     *count = fake.dropped;
@@ -175,6 +211,8 @@ EXPORT int cuptiActivityGetNumDroppedRecords(const void *context, uint32_t strea
 
 EXPORT int cuptiActivityFlushAll(uint32_t flag)
 {
+    if (fails())
+        return INVALID;
     (void)flag;
     for (int i = 0; i < fake.buffer_count; i++)
         fake.complete(NULL, 0, fake.buffers[i].bytes, fake.buffers[i].size, fake.buffers[i].used);

@@ -7,8 +7,9 @@
  * of this library into LD_LIBRARY_PATH. A value for `lost` makes every call for that board say that
  * it is lost. `reasons` are the reasons of throttling; with `reasons_from` and `reasons_until` they
  * hold only between that many milliseconds after loading. `watts` is the power of board 0, `watts1`
- * that of board 1 if it is another value. `mig` divides the boards: each has one instance, with a
- * handle of its own, which gives no figures.
+ * that of board 1 if it is another value; the counter of energy then changes every `tick`
+ * milliseconds, which is 100 unless told otherwise, as on a real board. `mig` divides the boards:
+ * each has one instance, with a handle of its own, which gives no figures.
  *
  * Built with FAKE_OLD it is a library from before nvmlInit_v2. Built with FAKE_PARTIAL it lacks
  * later additions: counters of energy, reasons of throttling, the list of processes. */
@@ -257,12 +258,12 @@ EXPORT int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long 
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules)
 {
     *millijoules = 1234567;
-    if (watts_of(device) > 0) { /* it changes every 100 ms, as the real one does */
+    if (watts_of(device) > 0) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
-        unsigned long long tenths =
-            (unsigned long long)now.tv_sec * 10 + (unsigned long long)now.tv_nsec / 100000000;
-        *millijoules = tenths * 100 * watts_of(device);
+        unsigned long long ms =
+            (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
+        *millijoules = (ms - ms % (unsigned)told("tick", 100)) * watts_of(device);
     }
     return answer("energy", device);
 }

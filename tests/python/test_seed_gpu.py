@@ -131,6 +131,28 @@ class Gpu(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "cuda:one"):
             PerformanceMonitor(device="cuda:one").track("forward")
 
+    def test_what_is_no_device(self):
+        """A misspelt device is not taken for a processor: nobody would wait for the GPU, and the times would be too short."""
+        nonsense = ("gpu", "CUDA:0", "", "cuda:", "cuda:-1", "cuda:1.5", "tpu", "cpu:x", 1.5, math.nan, b"cuda:0", [], {}, object())
+        for gpu in (self.cuda, None):
+            with mock.patch.object(assay._torch, "cuda", lambda gpu=gpu: gpu):
+                for device in nonsense:
+                    for call in (lambda: assay.bench(self.work, device=device), lambda: profile_memory_usage(self.work, device=device),
+                                 lambda: PerformanceMonitor(device=device).track("forward"), lambda: EpochPerformanceMonitor(device=device),
+                                 lambda: track_performance("block", device=device).__enter__(),
+                                 lambda: assay.track("forward", device=device).__enter__()):
+                        with self.subTest(device=device), self.assertRaisesRegex(ValueError, "a device is a number, .* not "):
+                            call()
+        self.assertEqual(assay.record().to_dict()["open_spans"], [])
+
+        class Other:                                # torch.device of a further backend
+            type = "custom"
+
+            def __str__(self):
+                return "custom:1"
+        self.assertIsNone(assay._torch.index_of(Other()))
+        self.assertIsNone(assay._torch.index_of("mps"))
+
     def test_warning(self):
         assay._torch._say_once.cache_clear()
         with self.assertLogs("assay", "WARNING") as logs:

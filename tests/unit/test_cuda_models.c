@@ -272,7 +272,14 @@ static void test_graph_transformer(void **state)
         {.model = "graph_transformer",
          .settings = "input-dim=6 hidden-dim=40 num-heads=1 ffn-dim=70 "
                      "num-layers=1 num-nodes=40 num-edges=90 "
-                     "dropout=0.1 mpnn=2"}};
+                     "dropout=0.1 mpnn=2"},
+        /* Heads of more than 256 columns are divided. */
+        {.model = "graph_transformer",
+         .settings = "input-dim=6 hidden-dim=300 num-heads=1 ffn-dim=8 num-layers=1 num-nodes=34 "
+                     "num-edges=60 bias-distance=3"},
+        {.model = "graph_transformer",
+         .settings = "input-dim=6 hidden-dim=580 num-heads=2 ffn-dim=8 num-layers=1 num-nodes=9 "
+                     "num-edges=20 attention=1 bias-distance=2"}};
     (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         compare(&variants[i]);
@@ -466,6 +473,57 @@ static void test_a_failure_passes(void **state)
     assert_int_equal(fake()->held, before);
 }
 
+/* The parameters of a device that was lost are not those of an earlier time. */
+static void test_parameters_that_cannot_be_copied(void **state)
+{
+    const variant of = {.model = "mlp", .settings = "hidden-dim=8 batch-size=5"};
+    const char *path = "assay-cuda-weights.safetensors";
+    subject gpu;
+    assay_error error = {0};
+    assay_tensor output;
+    size_t count;
+    (void)state;
+    if (is_real())
+        skip();
+    make(&of, "cuda:0", &gpu);
+    const uint64_t parameters = assay_model_parameter_count(gpu.model);
+    assert_int_equal(
+        assay_model_gradient(gpu.model, gpu.inputs, 1, &gpu.target, &error, &(double){0}),
+        ASSAY_OK);
+    fake()->copy_out = 719;
+    const assay_model_parameter *list = assay_model_parameters(gpu.model, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_null(list[i].value.data);
+        assert_null(list[i].gradient);
+    }
+    assert_int_equal(assay_model_parameter_count(gpu.model), parameters);
+    assert_int_equal(assay_model_save_weights(gpu.model, path, &error), ASSAY_E_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "cuda:0 (Emulated GPU): CUDA cannot copy from the"));
+    assert_int_equal(assay_model_save_gradients(gpu.model, path, &error), ASSAY_E_UNSUPPORTED);
+    assert_int_not_equal(access(path, F_OK), 0);
+    fake()->copy_out = 0;
+    assert_int_equal(assay_model_save_weights(gpu.model, path, &error), ASSAY_OK);
+    fake()->copy_out = 719; /* the weights cannot be loaded into it either; the next try can */
+    assert_int_equal(assay_model_forward(gpu.model, gpu.inputs, 1, &error, &output),
+                     ASSAY_E_UNSUPPORTED);
+    assert_int_equal(assay_model_load_weights(gpu.model, path, &error), ASSAY_E_UNSUPPORTED);
+    fake()->copy_out = 0;
+    assert_int_equal(assay_model_load_weights(gpu.model, path, &error), ASSAY_OK);
+    list = assay_model_parameters(gpu.model, &count);
+    assert_non_null(list[0].value.data);
+    ((float *)list[count - 1].value.data)[0] += 1; /* not lost if it cannot be sent at first */
+    const float changed = ((float *)list[count - 1].value.data)[0];
+    fake()->copy_in = 719;
+    assert_int_equal(assay_model_forward(gpu.model, gpu.inputs, 1, &error, &output),
+                     ASSAY_E_UNSUPPORTED);
+    fake()->copy_in = 0;
+    assert_int_equal(assay_model_forward(gpu.model, gpu.inputs, 1, &error, &output), ASSAY_OK);
+    list = assay_model_parameters(gpu.model, &count);
+    assert_true(((float *)list[count - 1].value.data)[0] == changed);
+    unlink(path);
+    assay_model_free(gpu.model);
+}
+
 int main(void)
 {
     const assay_model_class *class_ = NULL;
@@ -483,6 +541,7 @@ int main(void)
                                        cmocka_unit_test(test_parameters),
                                        cmocka_unit_test(test_devices_that_are_not),
                                        cmocka_unit_test(test_libraries_that_are_missing),
-                                       cmocka_unit_test(test_a_failure_passes)};
+                                       cmocka_unit_test(test_a_failure_passes),
+                                       cmocka_unit_test(test_parameters_that_cannot_be_copied)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,6 +273,60 @@ static void test_record(void **state)
     free(parsed);
 }
 
+/* One process sees the boards 1 and 2, another one board 2 alone, a third one board 3. All of them
+ * have a cuda:0. */
+static void see(uint32_t row, uint32_t number, uint8_t board)
+{
+    region->devices[row].number = number;
+    region->devices[row].has_uuid = 1;
+    memset(region->devices[row].uuid, 0x11 * board, sizeof region->devices[row].uuid);
+}
+
+static void test_boards_of_processes(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 3 };
+    static const uint8_t boards[PROCESSES][2] = {{1, 2}, {2, 0}, {3, 0}};
+    assay__activity_region *parsed[PROCESSES] = {NULL};
+    assay_error error;
+    assay__activity_merge merge = {.origin_ns = BASE, .most_events = 10};
+    assert_int_equal(assay_record_new(&merge.record), ASSAY_OK);
+    for (int i = 0; i < PROCESSES; i++) {
+        tear_down(NULL);
+        assert_int_equal(set_up(NULL), 0);
+        kernel("k", 0, 1000 + (uint64_t)i, 1);
+        if (boards[i][1] != 0) {
+            region->device_count = 2;
+            region->devices[1].busy_ns = 50;
+            see(1, 1, boards[i][1]);
+        }
+        see(0, 0, boards[i][0]);
+        region->points[region->point_count++] =
+            (assay__activity_point){.time_ns = BASE, .bytes = 7};
+        assert_int_equal(assay__activity_parse(region, sizeof *region, &error, &parsed[i]),
+                         ASSAY_OK);
+        assert_int_equal(assay__activity_merge_note(&merge, parsed[i]), ASSAY_OK);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        assert_int_equal(assay__activity_merge_add(&merge, parsed[i]), ASSAY_OK);
+        free(parsed[i]);
+    }
+    assert_int_equal(assay__activity_merge_finish(&merge), ASSAY_OK);
+    const assay_record *record = merge.record;
+    assert_int_equal(record->device_count, 3);
+    assert_string_equal(record->devices[0].id, "GPU-11111111");
+    assert_string_equal(record->devices[1].id, "GPU-22222222");
+    assert_string_equal(record->devices[1].uuid, "GPU-22222222-2222-2222-2222-222222222222");
+    assert_string_equal(record->devices[2].id, "GPU-33333333");
+    assert_float_equal(record->devices[1].busy_seconds.value, 1.051e-6, 1e-15);
+    assert_int_equal(record->lane_count, 6); /* a stream and the memory of each process */
+    assert_string_equal(record->lanes[2].name, "GPU-22222222 stream 7");
+    assert_string_equal(record->lanes[2].device, "GPU-22222222");
+    assert_string_equal(record->counters[2].name, "GPU-33333333 allocated_bytes");
+    assay__activity_merge_release(&merge);
+    assay_record_free(merge.record);
+}
+
 static void test_damaged_files_are_refused(void **state)
 {
     (void)state;
@@ -322,6 +376,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_memory_over_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_submits_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_record, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_boards_of_processes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_files_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -448,6 +448,47 @@ static void test_fork_after_a_span(void **state)
 }
 
 /* The program ends with spans that were not resolved, with or without freeing its monitor. */
+/* The device is lost at each call of the driver in turn. The program goes on, and every span is
+ * either timed or counted as dropped or declined. */
+static void test_a_device_that_is_lost_at_any_call(void **state)
+{
+    (void)state;
+    for (int calls = 1; calls < 120; calls++) {
+        assay_monitor *monitor = NULL;
+        assay_record *record = NULL;
+        assert_int_equal(assay_monitor_new(NULL, &monitor), ASSAY_OK);
+        fake_cuda_reset_calls();
+        fake_cuda_faults()->lost_after = calls;
+        for (int i = 0; i < 4; i++) {
+            ASSAY_TRACK_STREAM(monitor, "step", (void *)0x7000)
+            {
+                ASSAY_TRACK_STREAM(monitor, "default", NULL)
+                {
+                    fake_work((void *)0x7000, 0.25);
+                }
+            }
+            fake_advance(1);
+            (void)assay_gpu_resolve(monitor, 0);
+        }
+        assert_int_equal(assay_gpu_resolve(monitor, 0), 0);
+        assert_int_equal(assay_monitor_record(monitor, NULL, &record), ASSAY_OK);
+        assert_int_equal(record->operation_count, 2);
+        uint64_t timed = 0;
+        for (size_t i = 0; i < record->operation_count; i++) {
+            const assay_record_operation *it = &record->operations[i];
+            assert_int_equal(it->count, 4); /* on the thread */
+            timed += it->gpu_spans;
+            if (it->gpu_spans == 0)
+                assert_true(it->gpu_seconds.validity == ASSAY_UNSUPPORTED ||
+                            it->gpu_seconds.validity == ASSAY_NOT_ENOUGH_DATA);
+        }
+        assert_true(timed + record->integrity.dropped_spans <= 8);
+        assay_record_free(record);
+        assay_monitor_free(monitor);
+        fake_cuda_faults()->lost_after = 0;
+    }
+}
+
 static void test_exit_with_spans_under_way(void **state)
 {
     (void)state;
@@ -493,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_a_stream_is_destroyed_within_its_span),
         cmocka_unit_test(test_several_devices),
         cmocka_unit_test(test_fork_after_a_span),
+        cmocka_unit_test(test_a_device_that_is_lost_at_any_call),
         cmocka_unit_test(test_exit_with_spans_under_way),
         cmocka_unit_test(test_the_contexts_are_gone),
     };

@@ -158,6 +158,62 @@ static void test_windows(void **state)
     in_child("watts=300,boards=1", scenario_windows);
 }
 
+/* A counter that moves more rarely than the readings: the bounds hold the truth from the start, and
+ * there is a figure once the meter has seen how often the counter moves. */
+static void scenario_slow_counter(void)
+{
+    assay_meter *meter = NULL;
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    const uint64_t begin = assay_meter_now_ns();
+    for (int i = 0; i < 12; i++) {
+        const uint64_t from = assay_meter_now_ns();
+        pause_ms(200);
+        const uint64_t to = assay_meter_now_ns();
+        CHECK(assay_meter_read(meter, from, to, NULL, &energy) == ASSAY_OK);
+        CHECK(within(energy.joules_low, 300 * (double)(to - from) * 1e-9, energy.joules_high));
+        CHECK(energy.joules.validity == ASSAY_NOT_ENOUGH_DATA);
+        CHECK(energy.gpu_joules.validity == ASSAY_NOT_ENOUGH_DATA);
+    }
+    const uint64_t end = assay_meter_now_ns();
+    const double truth = 300 * (double)(end - begin) * 1e-9;
+    CHECK(assay_meter_read(meter, begin, end, NULL, &energy) == ASSAY_OK);
+    CHECK(within(energy.joules_low, truth, energy.joules_high));
+    CHECK(energy.joules.value > 0.8 * truth && energy.joules.value < 1.2 * truth);
+    CHECK(energy.joules_high.value < truth + 300 * 2.2);
+    /* A window from before the meter has no upper bound but the power limit, and no figure. */
+    CHECK(assay_meter_read(meter, begin - 9000000000u, end, NULL, &energy) == ASSAY_OK);
+    CHECK(within(energy.joules_low, truth + 300 * 9, energy.joules_high));
+    CHECK(energy.joules.validity == ASSAY_NOT_ENOUGH_DATA);
+    assay_meter_free(meter);
+}
+
+/* The counter does not move at all while the meter runs. */
+static void scenario_no_move(void)
+{
+    assay_meter *meter = NULL;
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    const uint64_t begin = assay_meter_now_ns();
+    pause_ms(300);
+    CHECK(assay_meter_read(meter, begin, assay_meter_now_ns(), NULL, &energy) == ASSAY_OK);
+    CHECK(energy.joules.validity == ASSAY_NOT_ENOUGH_DATA);
+    CHECK(energy.joules_low.value == 0);
+    if (strstr(getenv("FAKE_NVML"), "power_limit") != NULL)
+        CHECK(energy.joules_high.validity == ASSAY_NOT_ENOUGH_DATA);
+    else
+        CHECK(energy.joules_high.value >= 300 * 0.3);
+    assay_meter_free(meter);
+}
+
+static void test_rare_moves(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=1,tick=700", scenario_slow_counter);
+    in_child("boards=1", scenario_no_move);
+    in_child("boards=1,power_limit=3", scenario_no_move);
+}
+
 static void scenario_throttled(void)
 {
     assay_meter *meter = NULL;
@@ -293,6 +349,38 @@ static void test_energy_of_operations(void **state)
     in_child("watts=300,boards=1", scenario_operations);
 }
 
+/* The windows of operations wait for a counter that moves more rarely than once a second. */
+static void scenario_operations_and_slow_counter(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    pause_ms(1600);
+    for (int i = 0; i < 12; i++)
+        ASSAY_TRACK(monitor, "often") {
+            pause_ms(350);
+        }
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    const assay_record_operation *often = operation(record, "often");
+    CHECK(often->energy_joules_high.validity == ASSAY_VALID);
+    /* At most the last 1.5 s and a reading are not in the record yet. */
+    CHECK(often->energy_joules_high.value >= 300 * (often->total_seconds - 1.75));
+    CHECK(often->energy_joules_low.value <= 300 * often->total_seconds);
+    CHECK(often->energy_joules.value > 300 * 1.5);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
+static void test_operations_and_rare_moves(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=1,tick=1500", scenario_operations_and_slow_counter);
+}
+
 static void scenario_lives(void)
 {
     assay_monitor *first = NULL, *second = NULL;
@@ -365,9 +453,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_permitted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_to_meter_is_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_windows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rare_moves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_throttled_and_without_permission, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_energy_of_operations, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_operations_and_rare_moves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_energy_of_the_processor, set_up, tear_down),
     };

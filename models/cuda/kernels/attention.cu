@@ -3,9 +3,30 @@
  * passes over the columns of its graph 64 at a time. Rows are queries and columns are keys; for the
  * gradients of keys and values, rows are keys and columns are queries. A head is worked on 32 of
  * its own columns at a time. HEAD_CHUNKS, the number of these chunks, is a constant, so that sums
- * stay in registers. */
+ * stay in registers. There are not enough registers for the sums of a head of more than 256 columns.
+ * Such a head is a row of blocks: each block computes all scores, but the sums of one SLAB of
+ * columns. */
 
-enum { ROWS = 32, COLUMNS = 64, CHUNK = 32, STRIDE = CHUNK + 4, EACH = 2, ACROSS = 4 };
+enum {
+    ROWS = 32,
+    COLUMNS = 64,
+    CHUNK = 32,
+    STRIDE = CHUNK + 4,
+    EACH = 2,
+    ACROSS = 4,
+    SLAB = HEAD_CHUNKS * CHUNK
+};
+
+/* The head of this block, and the first column of the head for which it computes sums. */
+DEVICE int my_head(int width)
+{
+    return blockIdx.y / ((width + SLAB - 1) / SLAB);
+}
+
+DEVICE int my_slab(int width)
+{
+    return blockIdx.y % ((width + SLAB - 1) / SLAB) * SLAB;
+}
 
 /* Where a thread stands in its tile: rows `row` + 16 i, columns `column` + 16 j. */
 DEVICE int my_row(void)
@@ -121,7 +142,7 @@ KERNEL(256, attention_forward)
     __shared__ __align__(16) float left[ROWS * STRIDE], right[COLUMNS * STRIDE];
     __shared__ __align__(16) float weights[ROWS * (COLUMNS + 4)];
     const assay__attention_tile tile = a.tiles[blockIdx.x];
-    const int head = blockIdx.y, width = a.width;
+    const int width = a.width, head = my_head(width), slab = my_slab(width);
     const long long hidden = (long long)a.heads * width, stride = 3 * hidden;
     const float *q = a.qkv + (long long)head * width, *k = q + hidden, *v = k + hidden;
     float most[EACH], total[EACH], mixed[EACH][2 * HEAD_CHUNKS];
@@ -161,16 +182,16 @@ KERNEL(256, attention_forward)
             for (int c = 0; c < 2 * HEAD_CHUNKS; c++)
                 mixed[i][c] *= correction;
         }
-        mix_rows(v, stride, column, tile.end, width, weights, right, mixed);
+        mix_rows(v + slab, stride, column, tile.end, width - slab, weights, right, mixed);
     }
     float share[EACH];
     for (int i = 0; i < EACH; i++) {
         const int query = tile.first + my_row() + 16 * i;
         share[i] = 1 / total[i];
-        if (my_column() == 0 && query < tile.end)
+        if (my_column() == 0 && slab == 0 && query < tile.end)
             a.log_sum[head * a.nodes + query] = most[i] + logf(total[i]);
     }
-    store_rows(&tile, width, share, mixed, a.output + (long long)head * width, hidden);
+    store_rows(&tile, width - slab, share, mixed, a.output + (long long)head * width + slab, hidden);
 }
 
 /* One warp for each node and head. */
@@ -195,7 +216,7 @@ KERNEL(256, attention_queries)
     __shared__ __align__(16) float weights[ROWS * (COLUMNS + 4)];
     __shared__ float biases[256];
     const assay__attention_tile tile = a.tiles[blockIdx.x];
-    const int head = blockIdx.y, width = a.width;
+    const int width = a.width, head = my_head(width), slab = my_slab(width);
     const long long hidden = (long long)a.heads * width, stride = 3 * hidden;
     const float *q = a.qkv + (long long)head * width, *k = q + hidden, *v = k + hidden;
     const float *dout = a.doutput + (long long)head * width;
@@ -224,12 +245,12 @@ KERNEL(256, attention_queries)
                 }
                 weights[(my_row() + 16 * i) * (COLUMNS + 4) + my_column() + 16 * j] = slope;
             }
-        mix_rows(k, stride, column, tile.end, width, weights, right, dq);
+        mix_rows(k + slab, stride, column, tile.end, width - slab, weights, right, dq);
     }
     const float scales[EACH] = {a.scale, a.scale};
-    store_rows(&tile, width, scales, dq, a.dqkv + (long long)head * width, stride);
+    store_rows(&tile, width - slab, scales, dq, a.dqkv + (long long)head * width + slab, stride);
     __syncthreads();
-    if (a.bias != 0 && threadIdx.x < a.buckets)
+    if (a.bias != 0 && slab == 0 && threadIdx.x < a.buckets)
         atomicAdd(&a.dbias[threadIdx.x * a.heads + head], biases[threadIdx.x]);
 }
 
@@ -238,7 +259,7 @@ KERNEL(256, attention_keys)
     __shared__ __align__(16) float left[ROWS * STRIDE], right[COLUMNS * STRIDE];
     __shared__ __align__(16) float weights[ROWS * (COLUMNS + 4)];
     const assay__attention_tile tile = a.tiles[blockIdx.x];
-    const int head = blockIdx.y, width = a.width;
+    const int width = a.width, head = my_head(width), slab = my_slab(width);
     const long long hidden = (long long)a.heads * width, stride = 3 * hidden;
     const float *q = a.qkv + (long long)head * width, *k = q + hidden, *v = k + hidden;
     const float *dout = a.doutput + (long long)head * width;
@@ -264,16 +285,17 @@ KERNEL(256, attention_keys)
                 slopes[i][j] = query < tile.end ? scores[i][j] * (slopes[i][j] - along[query]) : 0;
                 weights[(my_row() + 16 * i) * (COLUMNS + 4) + my_column() + 16 * j] = scores[i][j];
             }
-        mix_rows(dout, hidden, column, tile.end, width, weights, right, dv);
+        mix_rows(dout + slab, hidden, column, tile.end, width - slab, weights, right, dv);
         __syncthreads();
         for (int i = 0; i < EACH; i++)
             for (int j = 0; j < ACROSS; j++)
                 weights[(my_row() + 16 * i) * (COLUMNS + 4) + my_column() + 16 * j] = slopes[i][j];
-        mix_rows(q, stride, column, tile.end, width, weights, right, dk);
+        mix_rows(q + slab, stride, column, tile.end, width - slab, weights, right, dk);
     }
     const float scales[EACH] = {a.scale, a.scale}, ones[EACH] = {1, 1};
-    store_rows(&tile, width, scales, dk, a.dqkv + hidden + (long long)head * width, stride);
-    store_rows(&tile, width, ones, dv, a.dqkv + 2 * hidden + (long long)head * width, stride);
+    float *to = a.dqkv + hidden + (long long)head * width + slab;
+    store_rows(&tile, width - slab, scales, dk, to, stride);
+    store_rows(&tile, width - slab, ones, dv, to + hidden, stride);
 }
 
 /* ---- Sparse: one warp for each node and head, its lanes over the columns of the head ---- */
@@ -317,7 +339,7 @@ DEVICE float sparse_score(const assay__attention_arguments *a, int head, long lo
 
 KERNEL(256, sparse_forward)
 {
-    const int head = blockIdx.y, width = a.width;
+    const int width = a.width, head = my_head(width), slab = my_slab(width);
     const long long node = (long long)blockIdx.x * 8 + threadIdx.x / 32;
     const long long hidden = (long long)a.heads * width, at = (long long)head * width;
     if (node >= a.nodes)
@@ -332,16 +354,16 @@ KERNEL(256, sparse_forward)
 #pragma unroll
         for (int c = 0; c < HEAD_CHUNKS; c++)
             mixed[c] *= correction;
-        add_lanes(weight, a.qkv + key * 3 * hidden + 2 * hidden + at, width, mixed);
+        add_lanes(weight, a.qkv + key * 3 * hidden + 2 * hidden + at + slab, width - slab, mixed);
     }
-    store_lanes(1 / total, mixed, width, a.output + node * hidden + at);
-    if (threadIdx.x % 32 == 0)
+    store_lanes(1 / total, mixed, width - slab, a.output + node * hidden + at + slab);
+    if (threadIdx.x % 32 == 0 && slab == 0)
         a.log_sum[head * a.nodes + node] = most + logf(total);
 }
 
 KERNEL(256, sparse_queries)
 {
-    const int head = blockIdx.y, width = a.width;
+    const int width = a.width, head = my_head(width), slab = my_slab(width);
     const long long node = (long long)blockIdx.x * 8 + threadIdx.x / 32;
     const long long hidden = (long long)a.heads * width, at = (long long)head * width;
     if (node >= a.nodes)
@@ -354,18 +376,18 @@ KERNEL(256, sparse_queries)
             expf(sparse_score(&a, head, node, key) - a.log_sum[head * a.nodes + node]);
         const float dot = dot_lanes(a.doutput + node * hidden + at, k + hidden, width);
         const float slope = weight * (dot - a.along[head * a.nodes + node]);
-        add_lanes(slope, k, width, dq);
+        add_lanes(slope, k + slab, width - slab, dq);
         biases[key != node] += slope;
     }
-    store_lanes(a.scale, dq, width, a.dqkv + node * 3 * hidden + at);
-    if (a.bias != 0 && threadIdx.x % 32 < 2)
+    store_lanes(a.scale, dq, width - slab, a.dqkv + node * 3 * hidden + at + slab);
+    if (a.bias != 0 && slab == 0 && threadIdx.x % 32 < 2)
         atomicAdd(&a.dbias[threadIdx.x % 32 * a.heads + head],
                   threadIdx.x % 32 == 0 ? biases[0] : biases[1]);
 }
 
 KERNEL(256, sparse_keys)
 {
-    const int head = blockIdx.y, width = a.width;
+    const int width = a.width, head = my_head(width), slab = my_slab(width);
     const long long node = (long long)blockIdx.x * 8 + threadIdx.x / 32;
     const long long hidden = (long long)a.heads * width, at = (long long)head * width;
     if (node >= a.nodes)
@@ -378,9 +400,10 @@ KERNEL(256, sparse_keys)
             expf(sparse_score(&a, head, query, node) - a.log_sum[head * a.nodes + query]);
         const float dot = dot_lanes(dout, a.qkv + node * 3 * hidden + 2 * hidden + at, width);
         const float slope = weight * (dot - a.along[head * a.nodes + query]);
-        add_lanes(weight, dout, width, dv);
-        add_lanes(slope, a.qkv + query * 3 * hidden + at, width, dk);
+        add_lanes(weight, dout + slab, width - slab, dv);
+        add_lanes(slope, a.qkv + query * 3 * hidden + at + slab, width - slab, dk);
     }
-    store_lanes(a.scale, dk, width, a.dqkv + node * 3 * hidden + hidden + at);
-    store_lanes(1, dv, width, a.dqkv + node * 3 * hidden + 2 * hidden + at);
+    float *to = a.dqkv + node * 3 * hidden + hidden + at + slab;
+    store_lanes(a.scale, dk, width - slab, to);
+    store_lanes(1, dv, width - slab, to + hidden);
 }

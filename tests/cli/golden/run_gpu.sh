@@ -30,7 +30,7 @@ try() { # fake's mode, then the subject's
 }
 try ""
 for mode in killed exits profiles forks; do try "" $mode; done
-for mode in old taken forbidden unkernel slow untimed; do try $mode; done
+for mode in old taken forbidden unkernel slow untimed "failing 1" "failing 2" "failing 8" "failing 60"; do try "$mode"; done
 
 echo "== no room for the file"
 (ulimit -f 1000; try "")
@@ -54,6 +54,21 @@ echo "== read back, with its events; and advice"
 "$ASSAY" report --advice events.json | grep -A3 'waits for data' | mask
 sed 's/"kernel", 0,/"kernel", 99,/' events.json | tr -d '\n' | sed 's/\["kernel",0,/["kernel",99,/' >broken.json
 "$ASSAY" report broken.json 2>&1 | sed -E 's/events\[[0-9]+\]/events[N]/'
+
+echo "== processes that see different boards"
+cat >both.sh <<'BOTH'
+for boards in "$@"; do CUDA_VISIBLE_DEVICES=$boards "$SUBJECTS/subject_gpu"; done
+BOTH
+export SUBJECTS
+for boards in "0 1" "1 1,0" "1 1"; do
+    "$ASSAY" run --gpu -q --trace trace.json --json gpu.json -- sh both.sh $boards
+    python3 - <<'PYTHON'
+import json
+record = json.load(open("gpu.json"))
+print([(d["id"], d["uuid"], int(d["peak_bytes"])) for d in sorted(record["devices"], key=lambda d: d["id"])])
+print(sorted({lane["name"] for lane in record["lanes"] if "stream" in lane["name"]}))
+PYTHON
+done
 
 echo "== without CUDA, without CUPTI, with another tool injected"
 show run --gpu -q -- true

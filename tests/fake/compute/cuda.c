@@ -124,6 +124,8 @@ CALL(cuMemFree_v2, uint64_t address)
 CALL(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t bytes, void *stream)
 {
     (void)stream;
+    if (faults.copy_in != OK)
+        return faults.copy_in;
     memcpy((void *)(uintptr_t)to, from, bytes);
     return OK;
 }
@@ -131,6 +133,8 @@ CALL(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t bytes, void *st
 CALL(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t bytes, void *stream)
 {
     (void)stream;
+    if (faults.copy_out != OK)
+        return faults.copy_out;
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return OK;
 }

@@ -28,6 +28,8 @@ void emulated_launch(void (*kernel)(const void *), emulated_place grid, int thre
 typedef struct fake_compute_faults {
     int devices;      /* number of devices */
     int init, launch; /* result of a call instead of success */
+    int copy_out;     /* result of copies to the host instead of success */
+    int copy_in;      /* the same of copies to the device */
     size_t bytes;     /* memory of the device; 0 for unlimited */
     int launches;     /* number of launches so far */
     size_t held;      /* bytes allocated and not freed */

@@ -1,0 +1,19 @@
+/* Which boards the devices of this process are. CUDA's number of a device depends on
+ * CUDA_VISIBLE_DEVICES, so that it may be another board in another process. The UUID does not. */
+#ifndef ASSAY_CUPTI_IDENTITY_H
+#define ASSAY_CUPTI_IDENTITY_H
+
+#include "snapshot/activity_region.h"
+
+/* Look for the driver. Call this while the driver loads us. */
+void assay__identity_open(void);
+
+/* Ask the driver for the UUIDs, at the first call only; further calls cost a load. Call this on a
+ * thread that has just called the driver, before the driver does anything: a thread of CUPTI might
+ * wait for a lock of the driver that is held by a thread which waits for CUPTI. */
+void assay__identity_ask(void);
+
+/* Enter the UUIDs that are known into the devices of the region. */
+void assay__identity_enter(assay__activity_region *region);
+
+#endif
