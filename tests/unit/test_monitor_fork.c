@@ -3,6 +3,7 @@
 #include "tests/unit/monitor_fixture.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -109,6 +110,60 @@ static void test_each_process_has_its_own_journal(void **state)
     assert_clean(record);
     assay_record_free(record);
     assay_monitor_free(monitor);
+}
+
+/* The name of the program becomes a part of the journal's name. It may be longer than a file name,
+ * and a program that shows a title has slashes in it. */
+static void test_any_name_of_the_program_gives_a_journal(void **state)
+{
+    (void)state;
+    char *own = program_invocation_short_name, longest[1000], title[] = "worker [/srv/app]\n";
+    char *names[] = {longest, title, title + sizeof title - 1};
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    for (int i = 0; i < 3; i++) {
+        program_invocation_short_name = names[i];
+        assay_monitor *monitor = open_monitor(NULL);
+        program_invocation_short_name = own;
+        spin(monitor, 10);
+        assay_monitor_free(monitor);
+    }
+    assay_record *record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 30);
+    assay_record_free(record);
+}
+
+/* A relative path means the same file wherever the child has gone to. */
+static void check_child_elsewhere(const assay_monitor_options *options)
+{
+    char before[4096];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(directory), 0);
+    assay_monitor *monitor = open_monitor(options);
+    pid_t child = fork();
+    if (child == 0) {
+        int moved = chdir("/");
+        spin(monitor, 10);
+        assay_monitor_free(monitor);
+        _exit(moved);
+    }
+    wait_for(child);
+    assert_int_equal(chdir(before), 0);
+    assay_monitor_free(monitor);
+}
+
+static void test_a_child_may_change_the_working_directory(void **state)
+{
+    (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.journal_path = "mine.assay";
+    check_child_elsewhere(&options);
+    setenv("ASSAY_JOURNAL_DIR", ".", 1);
+    check_child_elsewhere(NULL);
+    assay_record *record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 20);
+    assay_record_free(record);
 }
 
 /* A child that never measures must not disturb the parent's journal, whichever way it ends. */
@@ -430,6 +485,10 @@ int main(int argc, char **argv)
     if (argc > 1)
         return replaced(atoi(argv[1]));
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_any_name_of_the_program_gives_a_journal,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_a_child_may_change_the_working_directory,
+                                        make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_each_process_has_its_own_journal, make_directory,
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_a_child_that_never_measures_leaves_no_trace,
