@@ -166,6 +166,7 @@ static void start(run *r)
     }
     count += run_python_variables(&r->python, variables + count);
     count += run_gpu_variables(&r->gpu, variables + count);
+    watch_begin(&r->watch);
     launch_block_signals(&r->signal_mask);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphaned descendants become our children */
     r->launch = launch_start(r->command, variables, count, &r->signal_mask);
@@ -269,7 +270,6 @@ static int measure(run *r)
         code = EXIT_OWN_FAILURE;
     }
     assay_record_free(record);
-    watch_release(&r->watch);
     return code;
 }
 
@@ -304,6 +304,7 @@ static int run_main(const command *self, int argc, char **argv)
     code = find_libraries(&r) && make_scratch(&r) && run_python_prepare(&r.python)
                ? measure(&r)
                : EXIT_OWN_FAILURE;
+    watch_release(&r.watch);
     run_python_release(&r.python);
     run_gpu_release(&r.gpu);
     scratch_dir_remove(r.journal_dir);
