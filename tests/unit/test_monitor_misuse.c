@@ -120,6 +120,12 @@ static void test_huge_durations_do_not_wrap_around(void **state)
     assert_int_equal(operation_of(record, "eternity")->count, 2);
     assert_true(once > 1e9 && operation_of(record, "eternity")->total_seconds >= once);
     assay_record_free(record);
+    assay_monitor_add(monitor, "eternity", UINT64_MAX);
+    for (int i = 0; i < 1000; i++) /* most of them take the fast path */
+        assay_span_end(assay_monitor_begin(monitor, "eternity"));
+    record = record_of(monitor);
+    assert_true(operation_of(record, "eternity")->total_seconds >= once);
+    assay_record_free(record);
     assay_monitor_free(monitor);
 }
 
