@@ -236,7 +236,7 @@ static int measure(run *r)
         launch_explain("run", &r->launch, r->command[0]);
         if (!r->launch.found)
             return EXIT_NOT_FOUND;
-        return r->launch.failure == EAGAIN ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
+        return r->launch.is_ours ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
     }
     watch_until_end(r->launch.pid, r->settings->interval_seconds,
                     r->settings->heap ? r->heap_dir : NULL, &r->watch);
