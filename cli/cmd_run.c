@@ -4,6 +4,7 @@
  * The program is started before we allocate anything large (launch.c says why). Results are written
  * only after the program has ended and the private directories are gone. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,9 @@ static int measure(run *r)
             return EXIT_NOT_FOUND;
         return r->launch.is_ours ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
     }
+    /* If nobody reads our messages any more, the directories must still be removed and the files
+     * written. The program has its own disposition by now. */
+    signal(SIGPIPE, SIG_IGN);
     watch_until_end(r->launch.pid, r->settings->interval_seconds,
                     r->settings->heap ? r->heap_dir : NULL, &r->watch);
     const uint64_t end_ns = assay_meter_now_ns();
