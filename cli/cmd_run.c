@@ -4,6 +4,7 @@
  * The program is started before we allocate anything large (launch.c says why). Results are written
  * only after the program has ended and the private directories are gone. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,7 @@ static void start(run *r)
     }
     count += run_python_variables(&r->python, variables + count);
     count += run_gpu_variables(&r->gpu, variables + count);
+    watch_begin(&r->watch);
     launch_block_signals(&r->signal_mask);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphaned descendants become our children */
     r->launch = launch_start(r->command, variables, count, &r->signal_mask);
@@ -235,8 +237,11 @@ static int measure(run *r)
         launch_explain("run", &r->launch, r->command[0]);
         if (!r->launch.found)
             return EXIT_NOT_FOUND;
-        return r->launch.failure == EAGAIN ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
+        return r->launch.is_ours ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
     }
+    /* If nobody reads our messages any more, the directories must still be removed and the files
+     * written. The program has its own disposition by now. */
+    signal(SIGPIPE, SIG_IGN);
     watch_until_end(r->launch.pid, r->settings->interval_seconds,
                     r->settings->heap ? r->heap_dir : NULL, &r->watch);
     const uint64_t end_ns = assay_meter_now_ns();
@@ -269,7 +274,6 @@ static int measure(run *r)
         code = EXIT_OWN_FAILURE;
     }
     assay_record_free(record);
-    watch_release(&r->watch);
     return code;
 }
 
@@ -304,6 +308,7 @@ static int run_main(const command *self, int argc, char **argv)
     code = find_libraries(&r) && make_scratch(&r) && run_python_prepare(&r.python)
                ? measure(&r)
                : EXIT_OWN_FAILURE;
+    watch_release(&r.watch);
     run_python_release(&r.python);
     run_gpu_release(&r.gpu);
     scratch_dir_remove(r.journal_dir);

@@ -296,7 +296,7 @@ static pid_t run_program(const recipe *r, launch_end *end)
 static launch_result launch(recipe *r, const launch_variable *variables, size_t count,
                             launch_end *end)
 {
-    launch_result result = {.found = true, .failure = ENOMEM};
+    launch_result result = {.found = true, .failure = ENOMEM, .is_ours = true};
     char *path = find_program(r->command[0]);
     if (path == NULL)
         return (launch_result){.failure = errno, .found = errno != ENOENT && errno != ENOTDIR};
@@ -310,6 +310,7 @@ static launch_result launch(recipe *r, const launch_variable *variables, size_t 
         result.pid = end != NULL ? run_program(r, end) : start_program(r);
         result.start_ns = r->note->start_ns;
         result.failure = r->note->failure;
+        result.is_ours = result.failure != 0 && result.pid == 0;
         if (result.failure != 0)
             result.pid = 0;
     }
@@ -350,7 +351,7 @@ void launch_explain(const char *command, const launch_result *failed, const char
                       strchr(program, '/') != NULL ? "" : " in PATH", hint);
         return;
     }
-    if (failed->failure == EAGAIN) {
+    if (failed->is_ours) {
         message_error("assay %s: cannot start a process: %s", command, strerror(failed->failure));
         return;
     }

@@ -18,7 +18,8 @@ typedef struct launch_result {
     pid_t pid;         /* 0 if the start failed */
     uint64_t start_ns; /* CLOCK_MONOTONIC, immediately before the exec */
     int failure;       /* errno of the fork or the exec, 0 on success */
-    int found;         /* whether the program exists */
+    bool found;        /* whether the program exists */
+    bool is_ours;      /* `failure` is not the program's: no process could be made for it */
 } launch_result;
 
 /* Block the signals that watch_until_end() and launch_run() wait for, so that none of them is lost

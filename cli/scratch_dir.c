@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -38,19 +40,52 @@ bool scratch_dir_is_in_memory(const char *path)
     return is_in_memory(path, 0);
 }
 
+/* The name of an inner directory begins with this text. */
+static const char inner_name[] = "all-";
+
+/* Root may start programs of other users (setpriv, gosu, su). These must be able to make files too,
+ * and all others must not. So root's directory has an inner one, in which everybody may make files,
+ * but whose name nobody can list or guess. `path` becomes the inner directory. */
+static bool make_inner(char path[SCRATCH_PATH_SIZE])
+{
+    uint64_t words[2];
+    size_t used = strlen(path);
+    if (getrandom(words, sizeof words, 0) != sizeof words || chmod(path, 0711) != 0)
+        return false;
+    int length = snprintf(path + used, SCRATCH_PATH_SIZE - used, "/%s%016llx%016llx", inner_name,
+                          (unsigned long long)words[0], (unsigned long long)words[1]);
+    bool made = length > 0 && used + (size_t)length < SCRATCH_PATH_SIZE && mkdir(path, 0700) == 0 &&
+                chmod(path, 01733) == 0; /* mkdir() obeys the umask, chmod() does not */
+    if (!made)
+        path[used] = '\0';
+    return made;
+}
+
+/* The path is absolute, because the program may change its working directory. */
 bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
 {
-    int used =
-        snprintf(path, SCRATCH_PATH_SIZE, "%s/assay-XXXXXX", scratch_dir_parent(needed_bytes));
+    const char *parent = scratch_dir_parent(needed_bytes);
+    char here[SCRATCH_PATH_SIZE] = "";
+    bool is_relative = *parent != '/' && getcwd(here, sizeof here - 1) != NULL;
+    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s%s%s/assay-XXXXXX", here,
+                        is_relative ? "/" : "", parent);
     if (used < 0 || used >= SCRATCH_PATH_SIZE) {
         path[0] = '\0';
         errno = ENAMETOOLONG;
         return false;
     }
-    if (mkdtemp(path) != NULL) /* mode 0700 */
-        return true;
-    path[0] = '\0';
-    return false;
+    if (mkdtemp(path) == NULL) { /* mode 0700 */
+        path[0] = '\0';
+        return false;
+    }
+    if (geteuid() == 0 && !make_inner(path)) {
+        int failure = errno;
+        rmdir(path);
+        path[0] = '\0';
+        errno = failure;
+        return false;
+    }
+    return true;
 }
 
 static bool is_dot(const char *name)
@@ -70,6 +105,12 @@ void scratch_dir_remove(const char *path)
             unlinkat(dirfd(directory), entry->d_name, 0);
     closedir(directory);
     rmdir(path);
+    const char *name = strrchr(path, '/');
+    if (name == NULL || strncmp(name + 1, inner_name, sizeof inner_name - 1) != 0)
+        return;
+    char outer[SCRATCH_PATH_SIZE];
+    snprintf(outer, sizeof outer, "%.*s", (int)(name - path), path);
+    rmdir(outer);
 }
 
 bool scratch_dir_is_empty(const char *path)

@@ -20,7 +20,9 @@ enum { SCRATCH_PATH_SIZE = INSTALLED_PATH_SIZE };
  * in memory and has `needed_bytes` free; otherwise it is $TMPDIR or /tmp. */
 const char *scratch_dir_parent(uint64_t needed_bytes);
 
-/* Make a directory of mode 0700 there. Returns false with errno set and an empty path. */
+/* Make a directory there, for files of this user. If this user is root, the programs that root
+ * starts as other users can make files in it too. The path is absolute. Returns false with errno
+ * set and an empty path. */
 bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE]);
 
 /* Whether the directory is in memory. If it is not, files in it count as written to storage. */

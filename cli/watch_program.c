@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static const double max_duty = 0.02;                /* share of one processor for the samples */
 static const double max_weigh_duty = 0.01;          /* the same for proportional set sizes */
@@ -163,6 +165,37 @@ static void add_usage(struct rusage *sum, const struct rusage *added)
     sum->ru_nivcsw += added->ru_nivcsw;
 }
 
+void watch_begin(watch_result *result)
+{
+    *result = (watch_result){.tree = {.struct_size = sizeof result->tree}};
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "re"); /* some kernels lack this file */
+    for (int child; file != NULL && fscanf(file, "%d", &child) == 1;) {
+        size_t count = result->stranger_count + 1;
+        pid_t *all = realloc(result->strangers, count * sizeof *all);
+        if (all == NULL)
+            break;
+        all[count - 1] = child;
+        result->strangers = all;
+        result->stranger_count = count;
+    }
+    if (file != NULL)
+        fclose(file);
+}
+
+/* Whether a process that has ended was our child before the program was started. It is then
+ * forgotten, because its id may be used again. */
+static bool was_stranger(watch_result *result, pid_t pid)
+{
+    for (size_t i = 0; i < result->stranger_count; i++)
+        if (result->strangers[i] == pid) {
+            result->strangers[i] = 0;
+            return true;
+        }
+    return false;
+}
+
 /* Reap everything that has ended. WNOWAIT leaves the program in the process table long enough for a
  * last sample. */
 static void reap(watch *w)
@@ -180,7 +213,8 @@ static void reap(watch *w)
         struct rusage usage;
         if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid)
             return;
-        add_usage(&w->result->usage, &usage);
+        if (!was_stranger(w->result, info.si_pid))
+            add_usage(&w->result->usage, &usage);
         if (info.si_pid == w->pid)
             w->result->wait_status = status;
     }
@@ -214,7 +248,6 @@ static void sleep_until_due(const watch *w, const sigset_t *signals)
 
 void watch_until_end(pid_t pid, double interval_seconds, const char *heap_dir, watch_result *result)
 {
-    *result = (watch_result){.tree = {.struct_size = sizeof result->tree}};
     watch w = {.pid = pid,
                .heap_dir = heap_dir,
                .asked_seconds = interval_seconds,
@@ -242,6 +275,9 @@ void watch_until_end(pid_t pid, double interval_seconds, const char *heap_dir, w
 void watch_release(watch_result *result)
 {
     free(result->points);
+    free(result->strangers);
+    result->strangers = NULL;
+    result->stranger_count = 0;
     assay_tree_sampler_free(result->sampler);
     result->sampler = NULL;
     result->points = NULL;

@@ -33,15 +33,21 @@ typedef struct watch_result {
     size_t point_count;
     double interval_seconds; /* the interval between samples at the end of the run */
     double cost_seconds;     /* processor time that the watching took */
+    pid_t *strangers;        /* children that we had before; freed by watch_release() */
+    size_t stranger_count;
 } watch_result;
 
-/* Sample the process tree of `pid` every `interval_seconds` until `pid` ends. The interval is
- * lengthened if the sampling itself would take more than 2 % of one processor. SIGINT, SIGTERM,
- * SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that are sent to us are passed on. Signals that the terminal
- * sent are not, because the program has them already. The signals must be blocked
- * (launch_block_signals). `heap_dir` is the directory of the heap files, or NULL. Descendants that
- * outlive their parents become our children, and they are counted if they end before `pid` does.
- * Descendants that outlive `pid` are left alone. */
+/* Note the children that we have before the program is started. A shell that replaces itself by us
+ * (`exec assay run`) leaves us its background jobs, and they are no part of the program. */
+void watch_begin(watch_result *result);
+
+/* Call this after watch_begin(). Sample the process tree of `pid` every `interval_seconds` until
+ * `pid` ends. The interval is lengthened if the sampling itself would take more than 2 % of one
+ * processor. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that are sent to us are passed
+ * on. Signals that the terminal sent are not, because the program has them already. The signals
+ * must be blocked (launch_block_signals). `heap_dir` is the directory of the heap files, or NULL.
+ * Descendants that outlive their parents become our children, and they are counted if they end
+ * before `pid` does. Descendants that outlive `pid` are left alone. */
 void watch_until_end(pid_t pid, double interval_seconds, const char *heap_dir,
                      watch_result *result);
 

@@ -63,7 +63,8 @@ typedef struct assay_monitor_options {
     bool disabled;            /* no span is recorded, nothing is allocated */
     const char *name;         /* of this monitor, shown in records; default: the program's name */
     const char *journal_path; /* file for the journal; default: a file in $ASSAY_JOURNAL_DIR or, if
-                                 that is not set, private memory */
+                                 that is not set, private memory. Forked children use the same
+                                 directory, wherever they change theirs to */
     bool private_journal;     /* never use a file, even if $ASSAY_JOURNAL_DIR is set */
     size_t journal_bytes;     /* the most room for operations, of all threads together; default
                                  256 MiB. Memory or disk is taken as it is needed. The room for

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +65,51 @@ static void keep_private(int descriptor, const struct stat *replaced)
         errno = 0; /* the content is right; another mode is no reason to lose it */
 }
 
+/* A stream that stops before the limit of a file's size. Beyond it the kernel sends SIGXFSZ, which
+ * ends the process and leaves the temporary file. */
+typedef struct limited {
+    int descriptor;
+    rlim_t left;
+} limited;
+
+static ssize_t write_limited(void *cookie, const char *bytes, size_t size)
+{
+    limited *file = cookie;
+    if (size > file->left) {
+        errno = EFBIG;
+        return 0;
+    }
+    ssize_t written = write(file->descriptor, bytes, size);
+    if (written <= 0)
+        return 0; /* a stream with a cookie expects this */
+    file->left -= (rlim_t)written;
+    return written;
+}
+
+static int close_limited(void *cookie)
+{
+    int result = close(((limited *)cookie)->descriptor);
+    free(cookie);
+    return result;
+}
+
+/* Open a stream on the descriptor of a new file. NULL when out of memory. */
+static FILE *open_stream(int descriptor)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+        return fdopen(descriptor, "w");
+    limited *file = malloc(sizeof *file);
+    if (file == NULL)
+        return NULL;
+    *file = (limited){descriptor, most.rlim_cur};
+    FILE *stream = fopencookie(
+        file, "w", (cookie_io_functions_t){.write = write_limited, .close = close_limited});
+    if (stream == NULL)
+        free(file);
+    return stream;
+}
+
 static assay_status fail_open(const char *path, bool is_pipe, assay_error *error)
 {
     if (is_pipe && errno == ENXIO)
@@ -98,7 +144,7 @@ assay_status assay__output_begin(assay__output *output, const char *path, assay_
     }
     if (exists && !direct)
         keep_private(descriptor, &existing);
-    output->stream = fdopen(descriptor, "w");
+    output->stream = direct ? fdopen(descriptor, "w") : open_stream(descriptor);
     if (output->stream == NULL)
         goto memory;
     return ASSAY_OK;

@@ -47,8 +47,9 @@ static assay_status grow(assay__name_index *index)
         if (slot->name != NULL)
             *slot_of(&larger, slot->parent, slot->name) = *slot;
     }
-    free(index->slots);
+    assay__name_slot *old = index->slots;
     *index = larger;
+    free(old); /* last: a child that another thread forks meanwhile releases the index */
     return ASSAY_OK;
 }
 

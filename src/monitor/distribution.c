@@ -19,6 +19,10 @@
 
 enum { PAGE_AFTER = 8 };
 
+/* A sum of added durations stops here. The fast path adds without a check, and has decades left
+ * before the sum would wrap around. */
+static const uint64_t MOST_SUM = UINT64_MAX - ((uint64_t)1 << 62);
+
 _Static_assert(ASSAY_RARE_BUCKETS * sizeof(uint64_t) == ASSAY__JOURNAL_UNIT, "one unit");
 
 static uint64_t *rare_buckets(const assay__monitor_state *state, const assay__node *node)
@@ -149,8 +153,8 @@ void assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t
         __atomic_store_n(&node->min, duration, __ATOMIC_RELAXED);
     if (duration > node->max)
         __atomic_store_n(&node->max, duration, __ATOMIC_RELAXED);
-    bool fits = duration <= UINT64_MAX - node->sum;
-    assay__publish_add(&node->sum, fits ? duration : UINT64_MAX - node->sum);
+    uint64_t left = node->sum < MOST_SUM ? MOST_SUM - node->sum : 0;
+    assay__publish_add(&node->sum, duration < left ? duration : left);
     assay__publish_add(&node->count, 1);
 }
 

@@ -67,6 +67,16 @@ static assay__journal_anchor anchor_now(const assay_clock *clock)
     return (assay__journal_anchor){now.ticks, now.monotonic_ns, now.realtime_ns};
 }
 
+/* The name of the program as a part of a file name. A program may have a longer name than a file
+ * can have, and a program that shows a title (setproctitle) may have slashes in its name. */
+static void copy_program_name(char *name, size_t capacity)
+{
+    const char *program = program_invocation_short_name;
+    assay__text_copy_name(name, capacity, program, strlen(program));
+    for (char *slash = name; (slash = strchr(slash, '/')) != NULL;)
+        *slash = '_';
+}
+
 /* Write the path of the journal's file without its suffix. It is the path of the options, to which
  * a forked child adds its process id. Without such a path it is in $ASSAY_JOURNAL_DIR, with a name
  * for each process and monitor. The result is empty for a journal in private memory. */
@@ -74,10 +84,8 @@ static void journal_stem(const assay__monitor_state *state, uint64_t id, bool fo
                          size_t capacity)
 {
     static const char suffix[] = ASSAY__JOURNAL_SUFFIX;
-    const char *directory = secure_getenv("ASSAY_JOURNAL_DIR");
+    char name[100];
     stem[0] = '\0';
-    if (state->private_journal)
-        return;
     if (state->path != NULL) {
         size_t length = strlen(state->path), tail = sizeof suffix - 1;
         if (length > tail && strcmp(state->path + length - tail, suffix) == 0)
@@ -86,9 +94,10 @@ static void journal_stem(const assay__monitor_state *state, uint64_t id, bool fo
             snprintf(stem, capacity, "%.*s.%d", (int)length, state->path, (int)getpid());
         else
             snprintf(stem, capacity, "%.*s", (int)length, state->path);
-    } else if (directory != NULL && *directory != '\0') {
-        snprintf(stem, capacity, "%s/%s.%d.%llu", directory, program_invocation_short_name,
-                 (int)getpid(), (unsigned long long)id);
+    } else if (state->directory != NULL) {
+        copy_program_name(name, sizeof name);
+        snprintf(stem, capacity, "%s/%s.%d.%llu", state->directory, name, (int)getpid(),
+                 (unsigned long long)id);
     }
 }
 
@@ -173,6 +182,28 @@ static uint64_t ticks_of_10ms(const assay_clock *clock)
     return ticks > 1 ? (uint64_t)ticks : 1;
 }
 
+/* Copy a path and make it absolute, so that forked children find it from any working directory. */
+static char *absolute(const char *path)
+{
+    char folder[PATH_MAX], *whole = NULL;
+    if (*path == '/' || *path == '\0' || getcwd(folder, sizeof folder) == NULL)
+        return strdup(path);
+    return asprintf(&whole, "%s/%s", folder, path) < 0 ? NULL : whole;
+}
+
+/* Remember where the journal goes: to a path, to a directory or, without both, to private memory.
+ * False when out of memory. */
+static bool choose_place(assay__monitor_state *state, const assay_monitor_options *options)
+{
+    const char *directory = secure_getenv("ASSAY_JOURNAL_DIR");
+    if (options->private_journal)
+        return true;
+    if (options->journal_path != NULL)
+        return (state->path = absolute(options->journal_path)) != NULL;
+    return directory == NULL || *directory == '\0' ||
+           (state->directory = absolute(directory)) != NULL;
+}
+
 static assay_status configure(assay__monitor_state *state, const assay_monitor_options *options,
                               assay_error *error)
 {
@@ -194,10 +225,8 @@ static assay_status configure(assay__monitor_state *state, const assay_monitor_o
     state->clock = options->clock != NULL ? options->clock : assay_clock_default();
     state->resident_ticks = sampled ? ticks_of_10ms(state->clock) : 0;
     state->slow = state->memory != 0 || !assay__clock_is_hardware(state->clock);
-    state->private_journal = options->private_journal;
     state->name = strdup(options->name != NULL ? options->name : program_invocation_short_name);
-    state->path = options->journal_path != NULL ? strdup(options->journal_path) : NULL;
-    if (state->name == NULL || (options->journal_path != NULL && state->path == NULL))
+    if (state->name == NULL || !choose_place(state, options))
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a monitor");
     return ASSAY_OK;
 }
@@ -207,6 +236,7 @@ static void destroy(assay_monitor *monitor)
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     free(state->name);
     free(state->path);
+    free(state->directory);
     pthread_mutex_destroy(&state->lock);
     munmap(monitor, MAPPING_BYTES);
 }

@@ -117,9 +117,10 @@ static bool grow_places(assay__lane_owner *owner)
     for (size_t i = 0; i < owner->place_capacity; i++)
         if (owner->places[i].key != 0)
             *find_place(places, capacity, owner->places[i].key) = owner->places[i];
-    free(owner->places);
+    assay__place *old = owner->places;
     owner->places = places;
     owner->place_capacity = capacity;
+    free(old); /* last: a child that another thread forks meanwhile frees `places` (lane.c) */
     return true;
 }
 
@@ -390,9 +391,10 @@ static bool grow_names(assay__lane_owner *owner)
         if (entry->hash != 0)
             names[slot] = *entry;
     }
-    free(owner->names);
+    assay__name_entry *old = owner->names;
     owner->names = names;
     owner->name_capacity = capacity;
+    free(old); /* last, as in grow_places() */
     return true;
 }
 

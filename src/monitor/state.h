@@ -33,8 +33,9 @@ typedef struct assay__monitor_state {
     unsigned memory;
     uint64_t resident_ticks; /* between two readings of a lane; 0: resident memory is not sampled */
     size_t pool_bytes, trace_events, samples;
-    char *name, *path; /* path: as the options give it, or NULL */
-    bool private_journal;
+    char *name;
+    char *path;      /* of the options, made absolute; or NULL */
+    char *directory; /* for journals without such a path, made absolute; NULL: private memory */
     const assay_clock *clock;
     assay__journal journal;
     struct assay__lane_owner *owners;

@@ -15,6 +15,7 @@
 #include "stats/distribution.h"
 #include "stats/sketch.h"
 
+/* A record has at most this many operations that are not "(other)". */
 enum { MOST_OPERATIONS = 1 << 16 };
 
 /* Two buckets are the same if their durations differ by at most this share. The clock calibrations
@@ -85,6 +86,14 @@ static int32_t find_name(assay_record *record, const assay__name_index *index, i
     return *name != NULL ? assay__name_index_find(index, parent, *name) : -1;
 }
 
+static bool is_other(const char *name)
+{
+    return strcmp(name, ASSAY__OTHER_NAME) == 0;
+}
+
+/* Find or add an operation. When the record is full, the new operations below a parent are gathered
+ * in its child "(other)". There is no "(other)" within "(other)", as its time would be counted
+ * twice: `*index` is then -1. */
 static assay_status find_or_add(assay__merge *merge, int32_t parent, const char *name,
                                 int32_t *index)
 {
@@ -92,8 +101,12 @@ static assay_status find_or_add(assay__merge *merge, int32_t parent, const char 
     *index = find_name(record, &merge->operations, parent, &name);
     if (*index >= 0)
         return ASSAY_OK;
-    if (record->operation_count >= MOST_OPERATIONS)
-        return ASSAY_E_LIMIT;
+    if (name != NULL && record->operation_count >= MOST_OPERATIONS) {
+        if (parent >= 0 && is_other(record->operations[parent].name))
+            return ASSAY_OK;
+        if (!is_other(name))
+            return find_or_add(merge, parent, ASSAY__OTHER_NAME, index);
+    }
     assay_record_operation operation;
     assay_record_operation_init(&operation);
     operation.name = name;
@@ -368,19 +381,37 @@ static assay_status parent_operation(assay__merge *merge, const assay__journal_v
     }
     const char *name = assay__journal_operation_name(view, node.operation);
     assay_status status = find_or_add(merge, parent, name, index);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK && *index >= 0)
         nodes->operations[unit] = *index + 1;
     return status;
 }
 
-/* Add one node to the record. A node whose parent cannot be found is left out. */
+/* Find or add the operation of a node that is no counter. `*index` is -1 if there is none, because
+ * the record is full or the parent of the node cannot be found. */
+static assay_status operation_of(assay__merge *merge, const assay__journal_view *view,
+                                 const assay__node *node, uint32_t root, assay__node_map *nodes,
+                                 int32_t *index)
+{
+    int32_t parent = -1;
+    *index = -1;
+    if (node->parent != root) {
+        assay_status status =
+            parent_operation(merge, view, node->parent, root, ASSAY_LANE_FRAMES, nodes, &parent);
+        if (status != ASSAY_OK || parent < 0)
+            return status;
+    }
+    return find_or_add(merge, parent, assay__journal_operation_name(view, node->operation), index);
+}
+
+/* Add one node to the record. The spans of a node for which there is no operation are counted as
+ * dropped. */
 static assay_status add_node(assay__merge *merge, const assay__journal_view *view,
                              const assay__node *node, const uint64_t *pending, uint32_t root,
                              uint32_t kind, assay__node_map *nodes)
 {
-    const char *name = assay__journal_operation_name(view, node->operation);
-    int32_t parent = -1, index = -1;
+    int32_t index = -1;
     if (node->kind == ASSAY__NODE_COUNTER) {
+        const char *name = assay__journal_operation_name(view, node->operation);
         assay_status status = add_counter_node(merge, name, node, &index);
         nodes->counters[node->self] = index + 1;
         return status;
@@ -389,15 +420,13 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
         nodes->operations[node->self] = ASSAY__NODE_CLEARED;
         return ASSAY_OK;
     }
-    if (node->parent != root) {
-        assay_status status =
-            parent_operation(merge, view, node->parent, root, ASSAY_LANE_FRAMES, nodes, &parent);
-        if (status != ASSAY_OK || parent < 0)
-            return status;
-    }
-    assay_status status = find_or_add(merge, parent, name, &index);
+    assay_status status = operation_of(merge, view, node, root, nodes, &index);
     if (status != ASSAY_OK)
         return status;
+    if (index < 0) {
+        merge->record->integrity.dropped_spans += node->count;
+        return ASSAY_OK;
+    }
     nodes->operations[node->self] = index + 1;
     if (kind == ASSAY_LANE_GPU_STREAM) {
         /* It is the same operation as on the thread that started the work. */

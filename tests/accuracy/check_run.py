@@ -113,6 +113,18 @@ def check_brief_children():
           f"{record['peak_rss_bytes'] / MIB:.1f} MiB, {record['process']['process_count']} processes seen")
 
 
+def check_strangers(folder):
+    """A shell that replaces itself by us leaves us its background job, which is no part of the program."""
+    path = os.path.join(folder, "strangers.json")
+    line = ('"$1" burn 0.5 >/dev/null & exec "$2" run -q --json "$3" -- '
+            'sh -c "while kill -0 $! 2>/dev/null; do sleep 0.2; done"')
+    subprocess.run(["sh", "-c", line, "sh", subject, assay, path], check=True)
+    with open(path) as file:
+        record = json.load(file)
+    ours = record["user_seconds"] + record["sys_seconds"]
+    check("a child that we had before does not count", ours < 0.5, f"{ours:.4f} s beside one of 0.5 s")
+
+
 def check_own_cost():
     record, _ = run(subject, "sleep", "1")
     share = record["process"]["observer_seconds"] / record["wall_seconds"]
@@ -124,6 +136,7 @@ check_wall_time()
 check_memory_beside_time()
 with tempfile.TemporaryDirectory() as scratch:
     check_own_peak_is_not_inherited(scratch)
+    check_strangers(scratch)
 check_known_memory()
 check_tree()
 check_brief_children()

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,6 +142,38 @@ static void test_write_error_leaves_the_old_file(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
+/* Beyond the limit of a file's size the kernel would end this process by SIGXFSZ. */
+static void test_a_limit_on_the_size_of_files_is_an_error(void **state)
+{
+    (void)state;
+    const char *path = in_folder("out.json");
+    put(path, "old");
+    struct rlimit usual, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
+    small = usual;
+    const rlim_t limits[] = {0, 10000};
+    for (int i = 0; i < 2; i++) {
+        assay__output output;
+        assay_error error;
+        small.rlim_cur = limits[i];
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        assert_int_equal(assay__output_begin(&output, path, &error), ASSAY_OK);
+        for (int n = 0; n < 2000; n++)
+            fputs("0123456789", output.stream);
+        assay_status status = assay__output_commit(&output, &error);
+        setrlimit(RLIMIT_FSIZE, &usual);
+        assert_true(status != ASSAY_OK);
+        assert_non_null(strstr(error.message, "File too large"));
+        assert_content(path, "old");
+        assert_int_equal(files_in_folder(), 1);
+    }
+    small.rlim_cur = 10000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    put(path, "new");
+    setrlimit(RLIMIT_FSIZE, &usual);
+    assert_content(path, "new");
+}
+
 static void test_full_device(void **state)
 {
     (void)state;
@@ -258,6 +291,7 @@ int main(void)
         cmocka_unit_test_setup(test_target_keeps_its_content_until_commit, setup),
         cmocka_unit_test_setup(test_mode_follows_umask_and_an_existing_file, setup),
         cmocka_unit_test_setup(test_write_error_leaves_the_old_file, setup),
+        cmocka_unit_test_setup(test_a_limit_on_the_size_of_files_is_an_error, setup),
         cmocka_unit_test_setup(test_full_device, setup),
         cmocka_unit_test_setup(test_unusable_targets_are_refused, setup),
         cmocka_unit_test_setup(test_unwritable_folder, setup),

@@ -3,6 +3,7 @@
 #include "tests/unit/monitor_fixture.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -109,6 +110,111 @@ static void test_each_process_has_its_own_journal(void **state)
     assert_clean(record);
     assay_record_free(record);
     assay_monitor_free(monitor);
+}
+
+#if !ADDRESS_SANITIZER && !THREAD_SANITIZER
+/* Another thread may fork while the library replaces a table. The child, which frees the tables of
+ * all threads, must not find the old table that was freed. So every free() of the library forks
+ * here, as soon as the block is free, and the child frees the monitor. */
+void __libc_free(void *block);
+
+static assay_monitor *forked_monitor; /* while every free() forks */
+static int children_that_failed, children;
+
+void free(void *block)
+{
+    __libc_free(block);
+    assay_monitor *monitor = forked_monitor;
+    if (monitor == NULL || block == NULL)
+        return;
+    int status = 0;
+    forked_monitor = NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        assay_monitor_free(monitor);
+        _exit(0);
+    }
+    children++;
+    children_that_failed += waitpid(child, &status, 0) != child || status != 0;
+    forked_monitor = monitor;
+}
+
+static void test_a_fork_while_a_table_is_replaced(void **state)
+{
+    (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
+    assay_monitor *monitor = open_monitor(NULL);
+    forked_monitor = monitor;
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "name %d", i);
+        assay_span_end(assay_monitor_begin(monitor, name));
+    }
+    forked_monitor = NULL;
+    assert_in_range(children, 8, 100);
+    assert_int_equal(children_that_failed, 0);
+    assay_monitor_free(monitor);
+}
+#else
+static void test_a_fork_while_a_table_is_replaced(void **state)
+{
+    (void)state;
+    skip(); /* the sanitizer has its own free() */
+}
+#endif
+
+/* The name of the program becomes a part of the journal's name. It may be longer than a file name,
+ * and a program that shows a title has slashes in it. */
+static void test_any_name_of_the_program_gives_a_journal(void **state)
+{
+    (void)state;
+    char *own = program_invocation_short_name, longest[1000], title[] = "worker [/srv/app]\n";
+    char *names[] = {longest, title, title + sizeof title - 1};
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    for (int i = 0; i < 3; i++) {
+        program_invocation_short_name = names[i];
+        assay_monitor *monitor = open_monitor(NULL);
+        program_invocation_short_name = own;
+        spin(monitor, 10);
+        assay_monitor_free(monitor);
+    }
+    assay_record *record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 30);
+    assay_record_free(record);
+}
+
+/* A relative path means the same file wherever the child has gone to. */
+static void check_child_elsewhere(const assay_monitor_options *options)
+{
+    char before[4096];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(directory), 0);
+    assay_monitor *monitor = open_monitor(options);
+    pid_t child = fork();
+    if (child == 0) {
+        int moved = chdir("/");
+        spin(monitor, 10);
+        assay_monitor_free(monitor);
+        _exit(moved);
+    }
+    wait_for(child);
+    assert_int_equal(chdir(before), 0);
+    assay_monitor_free(monitor);
+}
+
+static void test_a_child_may_change_the_working_directory(void **state)
+{
+    (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.journal_path = "mine.assay";
+    check_child_elsewhere(&options);
+    setenv("ASSAY_JOURNAL_DIR", ".", 1);
+    check_child_elsewhere(NULL);
+    assay_record *record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 20);
+    assay_record_free(record);
 }
 
 /* A child that never measures must not disturb the parent's journal, whichever way it ends. */
@@ -430,6 +536,12 @@ int main(int argc, char **argv)
     if (argc > 1)
         return replaced(atoi(argv[1]));
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_any_name_of_the_program_gives_a_journal,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_a_child_may_change_the_working_directory,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_a_fork_while_a_table_is_replaced, make_directory,
+                                        remove_directory),
         cmocka_unit_test_setup_teardown(test_each_process_has_its_own_journal, make_directory,
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_a_child_that_never_measures_leaves_no_trace,

@@ -120,6 +120,12 @@ static void test_huge_durations_do_not_wrap_around(void **state)
     assert_int_equal(operation_of(record, "eternity")->count, 2);
     assert_true(once > 1e9 && operation_of(record, "eternity")->total_seconds >= once);
     assay_record_free(record);
+    assay_monitor_add(monitor, "eternity", UINT64_MAX);
+    for (int i = 0; i < 1000; i++) /* most of them take the fast path */
+        assay_span_end(assay_monitor_begin(monitor, "eternity"));
+    record = record_of(monitor);
+    assert_true(operation_of(record, "eternity")->total_seconds >= once);
+    assay_record_free(record);
     assay_monitor_free(monitor);
 }
 
@@ -231,6 +237,49 @@ static void test_names_beyond_the_room_are_the_others(void **state)
     assay_monitor_free(monitor);
 }
 
+/* A record has room for 65,536 operations. The new ones beyond are gathered below their parents,
+ * and what is below those is counted as dropped. */
+static void test_operations_beyond_the_record_are_the_others_of_their_parent(void **state)
+{
+    (void)state;
+    enum { PARENTS = 300, CHILDREN = 300, MOST = 1 << 16 };
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < PARENTS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "parent %d", i);
+        assay_span around = assay_monitor_begin(monitor, name);
+        for (int j = 0; j < CHILDREN; j++) {
+            snprintf(name, sizeof name, "child %d", j);
+            assay_span child = assay_monitor_begin(monitor, name);
+            assay_span grandchild = assay_monitor_begin(monitor, "grandchild");
+            hand_ns += 1;
+            assay_span_end(grandchild);
+            assay_span_end(child);
+        }
+        assay_span_end(around);
+    }
+    assay_record *record = record_of(monitor);
+    uint64_t spans = 0, parents = 0;
+    for (size_t i = 0; i < record->operation_count; i++) {
+        spans += record->operations[i].count;
+        parents += strncmp(record->operations[i].name, "parent", 6) == 0;
+    }
+    const assay_record_operation *last = &record->operations[record->operation_count - 1];
+    assert_int_equal(record->operation_count, MOST + 2);
+    assert_int_equal(parents, MOST / (1 + 2 * CHILDREN) + 1);
+    assert_string_equal(last[-1].name, "(other)");
+    assert_string_equal(record->operations[last[-1].parent].name, "parent 109");
+    assert_string_equal(last->name, "(other)");
+    assert_int_equal(last->parent, -1);
+    assert_int_equal(last->count, PARENTS - parents);
+    assert_int_equal(spans + record->integrity.dropped_spans, PARENTS * (1 + 2 * CHILDREN));
+    assert_int_equal(last[-1].count + record->integrity.dropped_spans,
+                     (PARENTS - parents) * 2 * CHILDREN + 2 * (CHILDREN - 13));
+    assert_seconds(record->total_seconds, PARENTS * CHILDREN * 1e-9);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 /* A clock that steps back must not give a span of 584 years. */
 static void test_a_clock_that_steps_back_gives_zero(void **state)
 {
@@ -280,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_nesting_beyond_the_limit_is_dropped_and_said),
         cmocka_unit_test(test_operations_beyond_the_room_are_the_others),
         cmocka_unit_test(test_names_beyond_the_room_are_the_others),
+        cmocka_unit_test(test_operations_beyond_the_record_are_the_others_of_their_parent),
         cmocka_unit_test(test_a_clock_that_steps_back_gives_zero),
         cmocka_unit_test(test_bad_options_are_refused),
     };
