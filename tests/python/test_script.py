@@ -218,6 +218,33 @@ class Time(Folder):
         # 0.9 s; on a busy machine the thread also waits for a processor, in the lines above
         self.assertGreater(line["waiting_seconds"], 0.25)
 
+    def test_threads_that_have_not_begun(self):
+        """The processor time of the thread that starts a thread is not that of the new one."""
+        self.write("starts.py", """
+            import os, _thread, time
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})     # so that new threads must wait before they begin
+            done = []
+            def spend(seconds):
+                end = time.thread_time() + seconds
+                while time.thread_time() < end:
+                    pass
+            def work():
+                spend(0.01)
+                done.append(1)
+            spend(0.5)
+            for _ in range(10):
+                for _ in range(10):
+                    _thread.start_new_thread(work, ())
+                spend(0.002)
+                while len(done) < 10:
+                    time.sleep(0.001)
+                done.clear()
+            """)
+        self.run_it("--rate", "1000", "starts.py")
+        record = self.record()
+        self.assertLess(record["python"]["busy_seconds"], 1.1 * (record["user_seconds"] + record["sys_seconds"]))
+        self.assertGreater(record["python"]["busy_seconds"], 0.45)      # threads that ended before they were found count too
+
     def test_recursion(self):
         """A function counts once in its own total, however deep it recurs."""
         self.write("deep.py", """
@@ -293,6 +320,21 @@ class Memory(Folder):
         self.assertLess(lines[12]["live_bytes"], 1e6)
         self.assertLess(lines[4]["peak_bytes"], 1e6)
         self.assertAlmostEqual(python["peak_bytes"] / 50.033e6, 1, delta=0.08)
+
+    def test_failed_allocations_count_nothing(self):
+        self.write("fails.py", """
+            for _ in range(5000):
+                try:
+                    bytearray(1 << 62)
+                except MemoryError:
+                    pass
+            for _ in range(100):
+                bytes(1_000_000)
+            """)
+        self.run_it("--allocations", "fails.py")
+        lines = {item["line"]: item for item in self.record()["python"]["allocations"] if item["file"].endswith("fails.py")}
+        self.assertAlmostEqual(lines[8]["bytes"] / 100e6, 1, delta=0.05)
+        self.assertLess(sum(lines[line]["bytes"] for line in range(2, 7) if line in lines), 5e6)
 
 
 class Unnoticed(Folder):
