@@ -100,7 +100,7 @@ def _table():
         table[name] = Tracer.convolution
     for name in ("_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
                  "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_fused_attention_overrideable",
-                 "_scaled_dot_product_attention"):
+                 "_scaled_dot_product_attention", "_scaled_dot_product_attention_forward"):
         table[name] = Tracer.attention
     return table
 

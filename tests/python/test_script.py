@@ -1,6 +1,7 @@
 """python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must behave as without it."""
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -460,6 +461,32 @@ class Command(Folder):
                               os.path.join(self.path, "x.py")], capture_output=True, text=True)
         self.assertEqual((ran.returncode, ran.stdout), (0, "1\n"))
         self.assertIn("not built for Python", ran.stderr)
+
+    def test_forbidden_system_call(self):
+        """Where a filter forbids reading frames, the script runs and the reason is told."""
+        number = {"x86_64": 310, "aarch64": 270}.get(platform.machine())
+        if number is None:
+            self.skipTest("the number of process_vm_readv() is not known here")
+        self.write("filtered.py", f"""
+            import ctypes, os, struct, sys
+            libc = ctypes.CDLL(None)
+            steps = ((0x20, 0, 0, 0), (0x15, 0, 1, {number}), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000))
+            code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+            class Program(ctypes.Structure):
+                _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_void_p)]
+            program = Program(len(steps), ctypes.addressof(code))
+            if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
+                sys.exit(77)
+            os.execv(sys.argv[1], sys.argv[1:])
+            """)
+        ran = subprocess.run([sys.executable, "filtered.py", *self.command("-a", self.write("x.py", "print(1)\n"))], cwd=self.path,
+                             capture_output=True, text=True)
+        if ran.returncode == 77:
+            self.skipTest("this system has no filters of system calls")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "1\n"))
+        self.assertIn("process_vm_readv", ran.stderr)
+        self.assertIn("SYS_PTRACE", ran.stderr)
+        self.assertNotIn("python", self.record())
 
     @staticmethod
     def sitecustomize():
