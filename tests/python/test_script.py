@@ -448,6 +448,21 @@ class Command(Folder):
         self.assertEqual(ran.stdout, "x.py\n")
         self.assertNotIn("python", self.record())
 
+    def test_tables_without_rows_are_left_out(self):
+        """A script may be too short for more than a first sample, which stands for no time."""
+        self.run_it("-q", "--allocations", self.write("x.py", "sum(i for i in range(1_000_000))\n"))
+        record = self.record()
+        python = record["python"]
+        python.update(samples=1, busy_seconds=0, waiting_seconds=0, allocations=[])
+        for item in python["lines"] + python["functions"]:
+            item.update(self_seconds=0, total_seconds=0, waiting_seconds=0)
+        path = self.write("short.json", json.dumps(record))
+        ran = subprocess.run([sys.executable, "-m", "assay", "report", path], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("Python: 0 ns of processor time", ran.stdout)
+        for title in ("Lines that", "Functions", "Lines at which"):
+            self.assertNotIn(title, ran.stdout)
+
     def test_help(self):
         self.assertIn("SCRIPT.py", self.run_it("--help").stdout)
 
