@@ -54,12 +54,14 @@ class Watch(WatchReport):
             raise ValueError(f"depth must be a whole number, 0 for the model as a whole, not {depth!r}")
         if every is not None and (not isinstance(every, int) or every < 1):
             raise ValueError(f"every must be a whole number above 0, not {every!r}")
-        if optimizer is not None and not hasattr(optimizer, "param_groups"):
-            raise TypeError(f"optimizer must be one of torch.optim, not {type(optimizer)}")
+        optimizers = list(optimizer) if isinstance(optimizer, (list, tuple)) else [] if optimizer is None else [optimizer]
+        for each in optimizers:
+            if not hasattr(each, "param_groups"):
+                raise TypeError(f"optimizer must be one of torch.optim, or a list of them, not {type(each)}")
         self._torch = torch
         self._model = weakref.ref(model)
         self._monitor = monitor
-        self._optimizer = optimizer
+        self._optimizers = optimizers
         self._handles = []
         self._switches = []         # the hooks of parts, as (dictionary of hooks of the module, key, hook)
         self._counts = flops
@@ -82,8 +84,8 @@ class Watch(WatchReport):
         try:
             for part_name, part, level in parts:
                 self._hook(part_name if level else self.name, part, level, backward)
-            if optimizer is not None:
-                self._measure_steps(optimizer)
+            for each in optimizers:
+                self._measure_steps(each)
         except BaseException:
             self.remove()
             raise
@@ -306,7 +308,7 @@ class Watch(WatchReport):
         parameters = list(model.parameters())
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         own = _sizes(parameters)
-        state = _sizes(_tensors_in(self._optimizer.state)) if self._optimizer is not None else None
+        state = _sizes(_tensors_in([each.state for each in self._optimizers])) if self._optimizers else None
         if state is not None:
             state = {storage: size for storage, size in state.items() if storage not in own}
         activations = self._activations()
@@ -421,7 +423,7 @@ def watch(model, *, depth=3, optimizer=None, monitor=None, name=None, backward=T
         watched.remove()                # or: with assay.watch(model) as watched:
 
     depth: the number of levels of nested modules to measure (0: the model as a whole). optimizer: also measure its steps, and the memory of its
-    state. monitor: the monitor that receives the spans (default: the one of assay.track()). name: the name of the model (default: its class).
+    state; a list if there are several. monitor: the monitor that receives the spans (default: the one of assay.track()). name: the name of the model (default: its class).
     backward: whether to measure backward passes. flops: whether to trace the first call of each shape, which is then not timed.
     every: measure the parts of the model in one of `every` calls (default: in all calls; if calls are short, in so few that the measurement
     costs some 1.5 % of the time). synchronize: wait for the GPU at both ends of every span; without it, spans on a GPU only time the launches.

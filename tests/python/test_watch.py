@@ -398,6 +398,21 @@ class Spans(Watched):
         optimizer.step()
         self.assertEqual(self.tree()[("net.optimizer",)], 1)
 
+    def test_several_optimizers(self):
+        model = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
+        optimizers = [torch.optim.SGD(model[0].parameters(), 0.1, momentum=0.9), torch.optim.SGD(model[1].parameters(), 0.1, momentum=0.9)]
+        watched = self.watch(model, name="net", optimizer=optimizers)
+        model(torch.randn(2, 8)).sum().backward()
+        for optimizer in optimizers:
+            optimizer.step()
+        self.assertEqual(watched.memory()["optimizer_state"], 2 * 72 * 4)
+        self.assertEqual(self.tree()[("net.optimizer",)], 2)
+        watched.remove()
+        optimizers[0].step()
+        self.assertEqual(self.tree()[("net.optimizer",)], 2)
+        with self.assertRaisesRegex(TypeError, "a list of them"):
+            assay.watch(model, optimizer=[optimizers[0], None])
+
     def test_bad_arguments(self):
         with self.assertRaisesRegex(TypeError, "torch.nn.Module"):
             assay.watch(print)
