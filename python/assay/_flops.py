@@ -10,6 +10,7 @@ them before they are split into these. This module does not import PyTorch at th
 import collections
 import functools
 import math
+import threading
 
 from . import _core
 
@@ -99,7 +100,7 @@ def _table():
         table[name] = Tracer.convolution
     for name in ("_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
                  "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_fused_attention_overrideable",
-                 "_scaled_dot_product_attention"):
+                 "_scaled_dot_product_attention", "_scaled_dot_product_attention_forward"):
         table[name] = Tracer.attention
     return table
 
@@ -113,6 +114,7 @@ class Tracer:
         self._suspended = 0
         self._masks = []            # the masks of dropout; kept alive, so that no other tensor gets the identity of one
         self._modes = []
+        self.thread = None          # of the call; modes belong to a thread
         self._own = {storage_of(tensor)[0] for tensor in [*model.parameters(), *model.buffers()]}
         self._saved = {}            # storage of a saved tensor -> (bytes, module)
         self.flops = collections.defaultdict(lambda: {name: [0, 0] for name in CONVENTIONS})
@@ -127,6 +129,7 @@ class Tracer:
 
     def enter(self):
         """Enter the modes that see each operation."""
+        self.thread = threading.get_ident()
         contexts = [_dispatch_mode(self)(), _function_mode(self)()]
         if self.grad:
             contexts.append(self._torch.autograd.graph.saved_tensors_hooks(self._keep, lambda saved: saved))
@@ -138,7 +141,10 @@ class Tracer:
                 self.failed = str(error)
 
     def leave(self):
-        """Leave the modes."""
+        """Leave the modes. If the thread of the call is another one, which an exception has ended, its modes count no more."""
+        if self.thread != threading.get_ident():
+            self._suspended += 1
+            self._modes.clear()
         while self._modes:
             self._modes.pop().__exit__(None, None, None)
         self._masks.clear()
@@ -324,12 +330,21 @@ def _computes(torch, args, output):
             and any(isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()) for part in outputs))
 
 
+# The tensors that a sparse tensor consists of, by its layout.
+_PARTS = {"torch.sparse_coo": ("_indices", "_values"), "torch.sparse_csr": ("crow_indices", "col_indices", "values"),
+          "torch.sparse_bsr": ("crow_indices", "col_indices", "values"), "torch.sparse_csc": ("ccol_indices", "row_indices", "values"),
+          "torch.sparse_bsc": ("ccol_indices", "row_indices", "values")}
+
+
 def storage_of(tensor):
     """(a key that identifies the storage of a tensor, the bytes of that storage)"""
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
         return (storage.data_ptr(), tensor.device), storage.nbytes()
     except (RuntimeError, NotImplementedError):     # sparse tensors have several storages, fake tensors none
+        parts = [getattr(tensor, part)() for part in _PARTS.get(str(tensor.layout), ())]
+        if parts:
+            return (id(tensor), tensor.device), sum(storage_of(part)[1] for part in parts)
         return (id(tensor), tensor.device), tensor.numel() * tensor.element_size()
 
 

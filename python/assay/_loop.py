@@ -39,7 +39,10 @@ class Steps:
     def __iter__(self):
         for epoch in range(1, self._epochs + 1):
             with self._epoch:
-                yield from self._batches(epoch)
+                try:
+                    yield from self._batches(epoch)
+                except GeneratorExit:               # the loop was left by break, which is not a failure
+                    return
             self.epochs = epoch
 
     def _batches(self, epoch):

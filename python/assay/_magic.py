@@ -1,5 +1,6 @@
 """The magics %assay and %%assay, which measure a statement or a cell of a notebook. `%load_ext assay` registers them."""
 import ast
+import keyword
 import textwrap
 
 from IPython.core.error import UsageError
@@ -28,7 +29,7 @@ class AssayMagics(Magics):
 
         A variable that a statement assigns is local to the statement, as with %timeit.
         """
-        options, rest = self.parse_options(line, "b:o:q", posix=False, preserve_non_opts=True)
+        options, rest = self._options(line, "b:o:q")
         statements = [statement.strip() for statement in rest.split(";;")]
         if not all(statements):
             raise UsageError("%assay needs a statement to measure: %assay f(x), or %assay f(x) ;; g(x)")
@@ -52,7 +53,7 @@ class AssayMagics(Magics):
         -o NAME     keep the record in a variable
         -q          show nothing
         """
-        options, name = self.parse_options(line, "s:o:q", posix=False, preserve_non_opts=True)
+        options, name = self._options(line, "s:o:q")
         body, last = self._code(cell)
         namespace = self.shell.user_ns
         with run(name.strip() or "cell", save=options.get("s")) as measured:
@@ -62,6 +63,12 @@ class AssayMagics(Magics):
         if value is not None:
             self.shell.displayhook(value)
         return self._result(options, measured.record)
+
+    def _options(self, line, known):
+        options, rest = self.parse_options(line, known, posix=False, preserve_non_opts=True)
+        if "o" in options and (not options["o"].isidentifier() or keyword.iskeyword(options["o"])):
+            raise UsageError(f"-o takes the name of a variable, not {options['o']!r}")
+        return options, rest
 
     def _result(self, options, record):
         if "o" in options:

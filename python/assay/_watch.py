@@ -8,6 +8,7 @@ import collections.abc
 import functools
 import inspect
 import sys
+import threading
 import warnings
 import weakref
 
@@ -53,18 +54,21 @@ class Watch(WatchReport):
             raise ValueError(f"depth must be a whole number, 0 for the model as a whole, not {depth!r}")
         if every is not None and (not isinstance(every, int) or every < 1):
             raise ValueError(f"every must be a whole number above 0, not {every!r}")
-        if optimizer is not None and not hasattr(optimizer, "param_groups"):
-            raise TypeError(f"optimizer must be one of torch.optim, not {type(optimizer)}")
+        optimizers = list(optimizer) if isinstance(optimizer, (list, tuple)) else [] if optimizer is None else [optimizer]
+        for each in optimizers:
+            if not hasattr(each, "param_groups"):
+                raise TypeError(f"optimizer must be one of torch.optim, or a list of them, not {type(each)}")
         self._torch = torch
         self._model = weakref.ref(model)
         self._monitor = monitor
-        self._optimizer = optimizer
+        self._optimizers = optimizers
         self._handles = []
         self._switches = []         # the hooks of parts, as (dictionary of hooks of the module, key, hook)
         self._counts = flops
         self._traces = {}           # by the shapes of the arguments
         self._tracing = self._expected = None
-        self._other_calls = 0       # calls with shapes beyond _MOST_SHAPES
+        self._ends_later = False    # remove() was called while another thread runs a call that is traced
+        self._others = _Trace()     # of calls with shapes beyond _MOST_SHAPES
         self.messages = []
         if name is not None and not isinstance(name, str):
             raise TypeError(f"the name of a model must be a string, not {type(name)}")
@@ -80,8 +84,8 @@ class Watch(WatchReport):
         try:
             for part_name, part, level in parts:
                 self._hook(part_name if level else self.name, part, level, backward)
-            if optimizer is not None:
-                self._measure_steps(optimizer)
+            for each in optimizers:
+                self._measure_steps(each)
         except BaseException:
             self.remove()
             raise
@@ -174,7 +178,11 @@ class Watch(WatchReport):
         self._handles.append(_Undo(optimizer, measured, plain if own else None))
 
     def remove(self):
-        """Remove the hooks from the model. The figures can still be read."""
+        """Remove the hooks from the model. The figures can still be read. If another thread is in a call that is traced, the hooks go when that
+        call ends."""
+        self._ends_later = self._traced_elsewhere()
+        if self._ends_later:
+            return
         self._core.remove()
         self._drop_trace()
         for handle in self._handles:
@@ -197,29 +205,36 @@ class Watch(WatchReport):
 
     def _called(self, shapes):
         """Called when the model is called with new shapes. The first call of each shape is traced and not timed."""
+        if self._torch.jit.is_tracing():
+            return              # shapes are tensors there, and our modes would change the graph
+        if self._traced_elsewhere():
+            self._trace_of(shapes).calls += 1
+            return
+        if self._ends_later:
+            self.remove()
+            return
         if self._root.is_open or self._tracing is not None:
             if self._runs():
                 return          # the model calls itself
             self._root.abandon()
             self._drop_trace()
         self._expect(shapes)
+        trace = self._trace_of(shapes)
+        if trace is not self._others and trace.tracer is None and self._counts and not _is_closed(self._model()):
+            self._start_tracing(trace)
+        trace.calls += 1
+
+    def _trace_of(self, shapes):
+        """The trace of these shapes. If there are too many shapes, the one that stands for all others."""
         trace = self._traces.get(shapes)
         if trace is None and len(self._traces) < _MOST_SHAPES:
             trace = self._traces[shapes] = _Trace()
-        if trace is not None and trace.tracer is None and self._counts and not _is_closed(self._model()):
-            self._start_tracing(trace)
-        if trace is None:
-            self._other_calls += 1
-        else:
-            trace.calls += 1
+        return trace if trace is not None else self._others
 
     def _expect(self, shapes):
         """Add the number of calls with the shapes expected so far, and let the extension count calls with these shapes from now on."""
         alike = self._core.expect(shapes)
-        if self._expected in self._traces:
-            self._traces[self._expected].calls += alike
-        else:
-            self._other_calls += alike
+        self._traces.get(self._expected, self._others).calls += alike
         self._expected = shapes
 
     def _start_tracing(self, trace):
@@ -250,22 +265,34 @@ class Watch(WatchReport):
                 self._drop_trace()
             elif not entering:
                 self._stop_tracing()
+            if self._ends_later and self._tracing is None:
+                self.remove()
         elif entering:
             self._tracing.into(hook.name)
         else:
             self._tracing.out_of(hook.name)
 
     def _runs(self):
-        """Whether a call of the model is running in this thread, other than the one that begins now. The stack is searched for it, because in
-        PyTorch 1 a call that an exception has ended leaves no other sign."""
+        """Whether a call of the model is running in this thread, other than the one that begins now."""
+        frame = sys._getframe(1)
+        return self._calls_in(frame) > (1 if frame.f_code is Watch._called.__code__ else 0)
+
+    def _traced_elsewhere(self):
+        """Whether a call of the model that is traced is running in another thread. Its modes can only be left in that thread."""
+        if self._tracing is None or self._tracing.thread == threading.get_ident():
+            return False
+        return self._calls_in(sys._current_frames().get(self._tracing.thread)) > 0
+
+    def _calls_in(self, frame):
+        """How many calls of the model are running in the stack of a frame. The stack is searched for them, because in PyTorch 1 a call that an
+        exception has ended leaves no other sign."""
         model, code = self._model(), self._torch.nn.Module._call_impl.__code__
-        frame, calls = sys._getframe(), 0
-        asked_by_call = frame.f_back.f_code is Watch._called.__code__
+        calls = 0
         while frame is not None:
             if frame.f_code is code and frame.f_locals.get("self") is model:
                 calls += 1
             frame = frame.f_back
-        return calls > (1 if asked_by_call else 0)
+        return calls
 
     # ---- what it found ----
 
@@ -281,7 +308,7 @@ class Watch(WatchReport):
         parameters = list(model.parameters())
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         own = _sizes(parameters)
-        state = _sizes(_tensors_in(self._optimizer.state)) if self._optimizer is not None else None
+        state = _sizes(_tensors_in([each.state for each in self._optimizers])) if self._optimizers else None
         if state is not None:
             state = {storage: size for storage, size in state.items() if storage not in own}
         activations = self._activations()
@@ -396,7 +423,7 @@ def watch(model, *, depth=3, optimizer=None, monitor=None, name=None, backward=T
         watched.remove()                # or: with assay.watch(model) as watched:
 
     depth: the number of levels of nested modules to measure (0: the model as a whole). optimizer: also measure its steps, and the memory of its
-    state. monitor: the monitor that receives the spans (default: the one of assay.track()). name: the name of the model (default: its class).
+    state; a list if there are several. monitor: the monitor that receives the spans (default: the one of assay.track()). name: the name of the model (default: its class).
     backward: whether to measure backward passes. flops: whether to trace the first call of each shape, which is then not timed.
     every: measure the parts of the model in one of `every` calls (default: in all calls; if calls are short, in so few that the measurement
     costs some 1.5 % of the time). synchronize: wait for the GPU at both ends of every span; without it, spans on a GPU only time the launches.

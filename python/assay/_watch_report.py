@@ -23,7 +23,7 @@ class WatchReport:
     def calls(self):
         """How often the model was called."""
         self._expect(self._expected)
-        return self._other_calls + sum(trace.calls for trace in self._traces.values())
+        return self._others.calls + sum(trace.calls for trace in self._traces.values())
 
     def traced(self):
         """The tracer of the shapes with the most calls; shapes of calls with gradients come first. None before the first trace."""
@@ -71,8 +71,8 @@ class WatchReport:
             notes.append(f"the call could not be traced in full: {tracer.failed}")
         if tracer is not None and tracer.without_gradients:
             notes.append("parts of the call ran without gradients; what checkpointing computes again in backward is not counted")
-        if self._other_calls:
-            notes.append(f"{self._other_calls} calls had other shapes than the first {len(self._traces)} and are not counted")
+        if self._others.calls:
+            notes.append(f"{self._others.calls} calls had other shapes than the first {len(self._traces)} and are not counted")
         return notes
 
     def times(self):

@@ -115,7 +115,7 @@ class _Lightning(_Loop):
     def on_train_start(self, trainer, pl_module):
         """Training begins."""
         optimizers = getattr(trainer, "optimizers", None) or []
-        self._training_begins(pl_module, optimizers[0] if len(optimizers) == 1 else None)
+        self._training_begins(pl_module, [each for each in optimizers if hasattr(each, "param_groups")])
 
     def on_train_epoch_start(self, trainer, pl_module):
         """An epoch begins."""

@@ -13,6 +13,7 @@ study, with the name "pytest", because two runs of a program differ by more than
 with the margin of 15 %, relative to a yardstick that was timed beside the samples (docs/comparing.md). A test that seems
 slower is measured again in a fresh process. It is called slower only if it is slower there too (_confirm.py).
 """
+import argparse
 import functools
 import os
 import platform
@@ -44,14 +45,17 @@ def _budget(text):
 def _share(text):
     share = _positive(text[:-1], 0.01, text) if text.endswith("%") else _positive(text, 1.0, text)
     if share >= 1:
-        raise ValueError(f"{text} is not a share below 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share below 1, such as 0.1 or 10%")
     return share
 
 
 def _positive(number, scale, text):
-    value = float(number) * scale       # argparse turns a ValueError into a message with the option's name
+    try:
+        value = float(number) * scale
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
     if not 0 < value < float("inf"):
-        raise ValueError(f"{text} is not above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not above 0")
     return value
 
 
@@ -91,6 +95,9 @@ def pytest_configure(config):
         raise pytest.UsageError("benchmarks that run beside each other disturb each other: run them without -n of pytest-xdist (-n 0)")
     if wanted and option.assay_once:
         raise pytest.UsageError("--assay-once measures nothing, so there is nothing to save or to compare")
+    if option.collectonly:              # no test runs, so there is nothing to measure, to save or to judge
+        option.assay_gate = False
+        option.assay_save = option.assay_compare = None
     session = Benchmarks(option, once=option.assay_once or parallel)
     if option.assay_compare:
         session.baseline = _load(option.assay_compare)
@@ -98,6 +105,8 @@ def pytest_configure(config):
         folder = os.path.dirname(os.path.abspath(option.assay_save))
         if not os.path.isdir(folder):
             raise pytest.UsageError(f"--assay-save: there is no folder {folder!r}")
+        if os.path.isdir(option.assay_save):
+            raise pytest.UsageError(f"--assay-save: {option.assay_save!r} is a folder; name a file in it")
     config.pluginmanager.register(session, _KEY)
 
 
@@ -288,7 +297,7 @@ class Benchmarks:
         try:
             record.save(path)
             self.saved = f"saved to {path}"
-        except OSError as error:
+        except (OSError, ValueError, RuntimeError) as error:
             self.saved = f"not saved: {error}"
 
     # ---- the summary ----
@@ -299,7 +308,7 @@ class Benchmarks:
             return
         write = terminalreporter.write_line
         terminalreporter.write_sep("=", "assay benchmarks")
-        rows, verdicts = self.rows(shown)
+        rows, verdicts = self.rows(shown) if shown else ([], [])
         for row, verdict in zip(rows, verdicts):
             color = {"slower": {"red": True}, "faster": {"green": True}, "inconclusive": {"yellow": True}}.get(verdict, {})
             for line in _lines_of(row, _width()):
@@ -345,7 +354,7 @@ class Benchmarks:
             if found["verdict"] == "inconclusive" or found["reason"]:
                 yield f"{name}: {found['reason']}"
         for different in self.comparison.to_dict().get("differences", []):
-            if different["what"] != "missing" and not different["what"].startswith("iterations"):
+            if not different["what"].startswith(("benchmark ", "iterations")):     # the table and the next remark name lonely benchmarks
                 yield f"{different['what']} differs: {different['baseline']} before, {different['candidate']} now"
         missing = [subject["name"] for subject in self.baseline.to_dict().get("subjects", []) if subject["name"] not in self.measured]
         if missing:

@@ -182,8 +182,10 @@ static void take_sample(const void *address, size_t bytes)
 
 static inline void note(const void *address, size_t bytes)
 {
+    if (__builtin_expect(address == NULL, 0)) /* it failed; its size may be anything */
+        return;
     countdown -= (int64_t)bytes;
-    if (__builtin_expect(countdown < 0, 0) && address != NULL)
+    if (__builtin_expect(countdown < 0, 0))
         take_sample(address, bytes);
 }
 

@@ -27,6 +27,12 @@ bool memory_copy(void *target, const void *source, size_t bytes)
     return memory_copy_all(&(memory_piece){target, source, bytes}, 1);
 }
 
+bool memory_can_be_read(void)
+{
+    int value = 1, copy = 0;
+    return memory_copy(&copy, &value, sizeof copy) && copy == value;
+}
+
 void *memory_reserve(size_t bytes)
 {
     static char *chunk;

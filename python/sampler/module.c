@@ -41,6 +41,12 @@ static PyObject *module_start(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "not a directory, a rate and 256 opcodes");
         return NULL;
     }
+    if (!memory_can_be_read())
+        return PyErr_Format(
+            PyExc_OSError,
+            "process_vm_readv(), with which the sampler reads frames, fails: %s; if "
+            "a container forbids it, start it with the capability SYS_PTRACE",
+            strerror(errno));
     strcpy(asked.directory, directory);
     asked.rate_hz = rate_hz;
     asked.interval_bytes = interval_bytes;

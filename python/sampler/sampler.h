@@ -27,6 +27,10 @@
 /* Copy memory of this process. Returns false if any of it is not mapped; it never crashes. */
 bool memory_copy(void *target, const void *source, size_t bytes);
 
+/* Whether the system allows such copies at all. A filter of system calls may forbid them; errno
+ * then says how. */
+bool memory_can_be_read(void);
+
 /* The same for up to MEMORY_MAX_PIECES pieces in one system call. */
 enum { MEMORY_MAX_PIECES = ASSAY__SCRIPT_MAX_DEPTH };
 typedef struct memory_piece {

@@ -31,6 +31,7 @@ static const double watch_ns = 8e6; /* mean time between samples that watch for 
 /* A thread that was found in a sample. */
 typedef struct seen {
     uint64_t id;               /* 0 for a free place */
+    int64_t thread_id;         /* the kernel's */
     uint64_t look;             /* the number of the last sample that found it */
     uint64_t used_ns, time_ns; /* processor time and wall time at the last sample */
     uint64_t waiting_ns;       /* waiting time that is not attributed yet */
@@ -48,6 +49,7 @@ typedef struct sampling {
     schedule schedule;
     schedule_look last;
     double weight_ns; /* the time that the present sample stands for */
+    double left_ns;   /* processor time that threads which have ended were not charged */
     bool watches;     /* the present sample watches for native code */
     size_t events_left;
     uint64_t look, process_base_ns;
@@ -87,21 +89,30 @@ static void tell(sampling *s, seen *t, uint32_t node, uint64_t time_ns)
     t->told = node;
 }
 
-/* The entry of a thread in the table; a new thread gets a free one. NULL if there are too many. */
+/* The entry of a thread in the table; a new thread gets a free one. NULL if there are too many, or
+ * if the thread has not begun.
+ *
+ * Python 3.11 makes the state of a thread before it starts the thread. Until the thread runs, the
+ * state has the id of the thread that made it. The processor time of that id is not the new
+ * thread's, so an entry holds for one id only. */
 static seen *find_thread(sampling *s, const frames_thread *thread)
 {
     seen *vacant = NULL;
+    bool is_taken = false; /* another thread, which is known, has this id */
     for (size_t i = 0; i < MAX_THREADS; i++) {
-        if (s->threads[i].id == thread->id)
-            return &s->threads[i];
-        if (vacant == NULL && s->threads[i].id == 0)
-            vacant = &s->threads[i];
+        seen *t = &s->threads[i];
+        if (t->id == thread->id && t->thread_id == thread->thread_id)
+            return t;
+        is_taken |= t->id != 0 && t->id != thread->id && t->thread_id == thread->thread_id;
+        if (t->id == thread->id || (vacant == NULL && t->id == 0))
+            vacant = t;
     }
-    if (vacant == NULL)
+    /* In the first sample the thread that made the state may not be known yet. */
+    if (vacant == NULL || (is_taken && s->look > 1))
         return NULL;
     assay__script_thread entry = {.entry.kind = ASSAY__SCRIPT_THREAD,
                                   .thread_id = thread->thread_id};
-    *vacant = (seen){.id = thread->id, .time_ns = now_ns()};
+    *vacant = (seen){.id = thread->id, .thread_id = thread->thread_id, .time_ns = now_ns()};
     pthread_mutex_lock(&sampler_lock);
     if (region_append(&entry, sizeof entry, &vacant->entry) == NULL)
         vacant->entry = 0;
@@ -131,30 +142,32 @@ static bool is_runnable(int64_t thread_id)
     return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
 }
 
-/* Charge the node of the sample with processor time or with waiting time. */
+/* Charge the node of the sample with processor time or with waiting time. Time in which the thread
+ * runs no Python is charged to no node. */
 static void attribute(seen *t, const stacks_look *look, bool running, stacks_answer answer,
                       double weight_ns, double stratum_ns)
 {
     assay__script_header *header = region_header();
     header->samples += running;
     header->torn_samples += running && look->is_torn;
-    if (look->node == 0)
-        return;
-    assay__script_node *node = region_at(look->node);
-    if (!running) {
+    assay__script_node *node = look->node != 0 ? region_at(look->node) : NULL;
+    if (!running && node != NULL) {
         node->waiting_ns += t->waiting_ns;
         t->waiting_ns = 0;
-        return;
     }
+    if (!running)
+        return;
     double factor = 1 + t->owed_ns / (settling * stratum_ns);
     double charge = weight_ns * (factor < 0.5 ? 0.5 : factor > 2 ? 2 : factor);
     uint64_t charge_ns = (uint64_t)charge;
+    t->owed_ns -= (double)charge_ns;
+    if (node == NULL)
+        return;
     node->samples++;
     node->busy_ns += charge_ns;
     node->squares += charge * charge;
     node->watched_ns += answer != STACKS_UNKNOWN ? charge_ns : 0;
     node->native_ns += answer == STACKS_NATIVE ? charge_ns : 0;
-    t->owed_ns -= (double)charge_ns;
 }
 
 /* The time that the present sample stands for. If strata were missed, because the machine slept or
@@ -183,8 +196,12 @@ static void look_at(sampling *s, const frames_thread *thread)
         running = read_clock(clock, &after_ns) && after_ns > used_ns;
         if (running && s->watches)
             answer = stacks_is_native(thread, &look);
-        else if (!running && t->owed_ns + (double)busy_ns > patience * stratum_ns)
+        else if (!running && t->owed_ns + s->left_ns + (double)busy_ns > patience * stratum_ns)
             running = is_runnable(thread->thread_id);
+    }
+    if (running && look.node != 0) { /* it answers for threads that ended before they were found */
+        t->owed_ns += s->left_ns;
+        s->left_ns = 0;
     }
     t->look = s->look;
     t->used_ns = used_ns;
@@ -225,6 +242,7 @@ static void look_around(sampling *s, uint64_t end_ns)
     for (size_t i = 0; i < MAX_THREADS; i++)
         if (s->threads[i].id != 0 && s->threads[i].look != s->look) {
             tell(s, &s->threads[i], 0, header->end_ns);
+            s->left_ns += s->threads[i].owed_ns;
             s->threads[i].id = 0;
         }
     pthread_mutex_unlock(&sampler_lock);
@@ -296,6 +314,7 @@ bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
     s->interpreter = interpreter;
     s->last = (schedule_look){.is_idle = true};
     schedule_start(&s->schedule, rate_hz, has_processors(), now_ns());
+    s->left_ns = 0;
     s->events_left = event_limit;
     s->has_events = event_limit > 0;
     s->look = 0;

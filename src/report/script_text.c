@@ -230,12 +230,13 @@ assay_status assay__report_python(const assay_record *record, FILE *stream, assa
     if (!record->has_python)
         return ASSAY_OK;
     print_summary(python, stream);
-    if (python->samples > 0) {
+    if (python->samples > 0 && python->busy_seconds > 0) {
         print_lines(python, stream);
         print_functions(python, stream);
-        status = print_waiting(python, stream, error);
     }
-    if (status == ASSAY_OK)
+    if (python->samples > 0 && python->waiting_seconds > 0)
+        status = print_waiting(python, stream, error);
+    if (status == ASSAY_OK && python->allocation_count > 0)
         print_allocations(python, stream);
     return status;
 }

@@ -116,7 +116,8 @@ class Shown(unittest.TestCase):
 
     def test_a_comparison_of_records(self):
         before, after = (assay.bench(int, names=[EVIL], budget_seconds=0.1) for _ in range(2))
-        self.assertEqual(self.page(assay.compare(before, after)).row(f"{EVIL}: baseline → candidate 1")[1], "wall time")
+        row = self.page(assay.compare(before, after)).row(f"{EVIL}: baseline → candidate 1")
+        self.assertIn(row[1], ("wall time", "cpu time"))        # on a busy machine processor time decides
 
     def test_fits(self):
         sizes = [1, 10, 100, 1000, 10000] * 2

@@ -63,7 +63,8 @@ class Magic(unittest.TestCase):
 
     def test_wrong_uses_are_explained(self):
         for cell, words in (("%assay", "needs a statement"), ("%assay f() ;;", "needs a statement"), ("%assay -b much f()", "number of seconds"),
-                            ("%assay -z f()", "-z"), ("%assay 1 +", "SyntaxError"), ("%assay unknown_name", "NameError")):
+                            ("%assay -z f()", "-z"), ("%assay -o 1st f()", "name of a variable"), ("%%assay -o a-b\n1", "name of a variable"),
+                            ("%assay 1 +", "SyntaxError"), ("%assay unknown_name", "NameError")):
             result = self.run_cell(cell)
             self.assertFalse(result.success, cell)
             self.assertIn(words, self.printed + str(result.error_before_exec or result.error_in_exec), cell)

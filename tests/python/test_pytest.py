@@ -200,10 +200,11 @@ class Options(Plugin):
                                (["--assay-compare", "nowhere.json"], "nowhere.json"),
                                (["--assay-compare", "broken.json"], "neither an assay record"),
                                (["--assay-save", "nowhere/a.json"], "no folder"),
+                               (["--assay-save", "."], "is a folder"),
                                (["--assay-once", "--assay-save", "a.json"], "measures nothing"),
-                               (["--assay-budget", "-1"], "--assay-budget"),
-                               (["--assay-margin", "100%"], "--assay-margin"),
-                               (["--assay-margin", "much"], "--assay-margin")):
+                               (["--assay-budget", "-1"], "--assay-budget: '-1' is not above 0"),
+                               (["--assay-margin", "100%"], "--assay-margin: '100%' is not a share below 1"),
+                               (["--assay-margin", "much"], "--assay-margin: 'much' is not a number")):
             done = self.pytest(*options)
             self.assertEqual(done.returncode, 4, options)
             self.assertIn(words, done.stderr, options)
@@ -353,6 +354,12 @@ class Gate(Plugin):
         out = self.run_well("--assay-compare", "before.json", "--assay-gate")
         self.assertRegex(out, r"(?m)^test_it.py::test_new .* new$")
         self.assertIn("in before.json and not measured now: test_it.py::test_sorted[10]", out)
+        self.assertNotIn("differs", out)
+
+    def test_collecting_judges_nothing(self):
+        out = self.run_well("--collect-only", "--assay-compare", "before.json", "--assay-gate", "--assay-save", "other.json")
+        self.assertNotIn("assay", out)
+        self.assertFalse((self.folder / "other.json").exists())
 
     def test_nothing_in_common_is_no_pass(self):
         self.write("def test_other(assay_benchmark):\n    assay_benchmark(int)\n")
@@ -363,6 +370,7 @@ class Gate(Plugin):
         done = self.pytest(*BUDGET, "--assay-compare", "before.json", "--assay-gate")
         self.assertEqual(done.returncode, 1)
         self.assertIn("no benchmark was measured in this run", done.stdout)
+        self.assertNotIn("95 % interval", done.stdout)
 
     def test_a_failed_gate_does_not_replace_its_baseline(self):
         self.scale(self.saved, {"": 0.2})

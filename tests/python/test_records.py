@@ -242,6 +242,7 @@ class Loops(unittest.TestCase):
         record = self.monitor.record()
         found = tree(record)
         self.assertEqual(found["epoch",]["count"], 3)
+        self.assertEqual(found["epoch",]["failed_spans"], 1)            # a break is none
         self.assertEqual(found["epoch", "load"]["failed_spans"], 1)
         self.assertNotIn("failed_spans", found["epoch", "batch"])
         self.assertFalse(any(record.to_dict()["integrity"].values()))

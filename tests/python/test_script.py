@@ -1,6 +1,7 @@
 """python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must behave as without it."""
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -218,6 +219,33 @@ class Time(Folder):
         # 0.9 s; on a busy machine the thread also waits for a processor, in the lines above
         self.assertGreater(line["waiting_seconds"], 0.25)
 
+    def test_threads_that_have_not_begun(self):
+        """The processor time of the thread that starts a thread is not that of the new one."""
+        self.write("starts.py", """
+            import os, _thread, time
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})     # so that new threads must wait before they begin
+            done = []
+            def spend(seconds):
+                end = time.thread_time() + seconds
+                while time.thread_time() < end:
+                    pass
+            def work():
+                spend(0.01)
+                done.append(1)
+            spend(0.5)
+            for _ in range(10):
+                for _ in range(10):
+                    _thread.start_new_thread(work, ())
+                spend(0.002)
+                while len(done) < 10:
+                    time.sleep(0.001)
+                done.clear()
+            """)
+        self.run_it("--rate", "1000", "starts.py")
+        record = self.record()
+        self.assertLess(record["python"]["busy_seconds"], 1.1 * (record["user_seconds"] + record["sys_seconds"]))
+        self.assertGreater(record["python"]["busy_seconds"], 0.45)      # threads that ended before they were found count too
+
     def test_recursion(self):
         """A function counts once in its own total, however deep it recurs."""
         self.write("deep.py", """
@@ -293,6 +321,21 @@ class Memory(Folder):
         self.assertLess(lines[12]["live_bytes"], 1e6)
         self.assertLess(lines[4]["peak_bytes"], 1e6)
         self.assertAlmostEqual(python["peak_bytes"] / 50.033e6, 1, delta=0.08)
+
+    def test_failed_allocations_count_nothing(self):
+        self.write("fails.py", """
+            for _ in range(5000):
+                try:
+                    bytearray(1 << 62)
+                except MemoryError:
+                    pass
+            for _ in range(100):
+                bytes(1_000_000)
+            """)
+        self.run_it("--allocations", "fails.py")
+        lines = {item["line"]: item for item in self.record()["python"]["allocations"] if item["file"].endswith("fails.py")}
+        self.assertAlmostEqual(lines[8]["bytes"] / 100e6, 1, delta=0.05)
+        self.assertLess(sum(lines[line]["bytes"] for line in range(2, 7) if line in lines), 5e6)
 
 
 class Unnoticed(Folder):
@@ -405,6 +448,21 @@ class Command(Folder):
         self.assertEqual(ran.stdout, "x.py\n")
         self.assertNotIn("python", self.record())
 
+    def test_tables_without_rows_are_left_out(self):
+        """A script may be too short for more than a first sample, which stands for no time."""
+        self.run_it("-q", "--allocations", self.write("x.py", "sum(i for i in range(1_000_000))\n"))
+        record = self.record()
+        python = record["python"]
+        python.update(samples=1, busy_seconds=0, waiting_seconds=0, allocations=[])
+        for item in python["lines"] + python["functions"]:
+            item.update(self_seconds=0, total_seconds=0, waiting_seconds=0)
+        path = self.write("short.json", json.dumps(record))
+        ran = subprocess.run([sys.executable, "-m", "assay", "report", path], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("Python: 0 ns of processor time", ran.stdout)
+        for title in ("Lines that", "Functions", "Lines at which"):
+            self.assertNotIn(title, ran.stdout)
+
     def test_help(self):
         self.assertIn("SCRIPT.py", self.run_it("--help").stdout)
 
@@ -418,6 +476,32 @@ class Command(Folder):
                               os.path.join(self.path, "x.py")], capture_output=True, text=True)
         self.assertEqual((ran.returncode, ran.stdout), (0, "1\n"))
         self.assertIn("not built for Python", ran.stderr)
+
+    def test_forbidden_system_call(self):
+        """Where a filter forbids reading frames, the script runs and the reason is told."""
+        number = {"x86_64": 310, "aarch64": 270}.get(platform.machine())
+        if number is None:
+            self.skipTest("the number of process_vm_readv() is not known here")
+        self.write("filtered.py", f"""
+            import ctypes, os, struct, sys
+            libc = ctypes.CDLL(None)
+            steps = ((0x20, 0, 0, 0), (0x15, 0, 1, {number}), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000))
+            code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+            class Program(ctypes.Structure):
+                _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_void_p)]
+            program = Program(len(steps), ctypes.addressof(code))
+            if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
+                sys.exit(77)
+            os.execv(sys.argv[1], sys.argv[1:])
+            """)
+        ran = subprocess.run([sys.executable, "filtered.py", *self.command("-a", self.write("x.py", "print(1)\n"))], cwd=self.path,
+                             capture_output=True, text=True)
+        if ran.returncode == 77:
+            self.skipTest("this system has no filters of system calls")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "1\n"))
+        self.assertIn("process_vm_readv", ran.stderr)
+        self.assertIn("SYS_PTRACE", ran.stderr)
+        self.assertNotIn("python", self.record())
 
     @staticmethod
     def sitecustomize():

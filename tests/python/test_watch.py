@@ -305,6 +305,51 @@ class Spans(Watched):
         self.assertEqual(self.tree()[("net.forward", "0.forward")], 5)
         self.assertEqual(self.tree()[("net.backward", "0.backward")], 4)
 
+    def test_threads_beside_a_traced_call(self):
+        """Modes belong to a thread: a call in another one is counted and disturbs nothing, and a removal waits for the traced call."""
+        class Waits(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear, self.entered, self.go = nn.Linear(8, 8, bias=False), threading.Event(), threading.Event()
+
+            def forward(self, x):
+                if x.shape[0] == 3:
+                    self.entered.set()
+                    self.go.wait(60)
+                return self.linear(x)
+        for removes in (False, True):
+            model, failed = Waits(), []
+            watched = self.watch(model, name=f"net {removes}", flops=True)
+
+            def slow(model=model, failed=failed):
+                try:
+                    model(torch.randn(3, 8)).sum().backward()
+                    model.go.clear()        # no mode is left in this thread
+                    (torch.randn(2, 2) @ torch.randn(2, 2)).sum()
+                except Exception as error:
+                    failed.append(error)
+            worker = threading.Thread(target=slow)
+            worker.start()
+            model.entered.wait(60)
+            for _ in range(2):
+                model(torch.randn(2, 8)).sum().backward()
+            if removes:
+                watched.remove()
+            model.go.set()
+            worker.join()
+            self.assertEqual(failed, [])
+            self.assertEqual((watched.calls, watched.flops("pytorch")["linear"][0]), (3, 2 * 3 * 64))
+            self.assertEqual(bool(model._forward_hooks), not removes)
+
+    def test_traced_by_torchscript(self):
+        model, data = nn.Sequential(nn.Linear(8, 8), nn.ReLU()), torch.randn(2, 8)
+        watched = self.watch(model, flops=True)
+        model(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", torch.jit.TracerWarning)
+            self.assertTrue(torch.equal(torch.jit.trace(model, data)(data), model(data)))
+        self.assertLessEqual(len(watched._traces), 2)       # TorchScript checks its trace by a call without gradients
+
     def test_scripted_parts_are_leaves(self):
         model = nn.Sequential(torch.jit.script(nn.Sequential(nn.Linear(8, 8), nn.ReLU())), nn.Linear(8, 2))
         with self.assertWarnsRegex(UserWarning, "0 is compiled by TorchScript"):
@@ -352,6 +397,21 @@ class Spans(Watched):
         watched.remove()
         optimizer.step()
         self.assertEqual(self.tree()[("net.optimizer",)], 1)
+
+    def test_several_optimizers(self):
+        model = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
+        optimizers = [torch.optim.SGD(model[0].parameters(), 0.1, momentum=0.9), torch.optim.SGD(model[1].parameters(), 0.1, momentum=0.9)]
+        watched = self.watch(model, name="net", optimizer=optimizers)
+        model(torch.randn(2, 8)).sum().backward()
+        for optimizer in optimizers:
+            optimizer.step()
+        self.assertEqual(watched.memory()["optimizer_state"], 2 * 72 * 4)
+        self.assertEqual(self.tree()[("net.optimizer",)], 2)
+        watched.remove()
+        optimizers[0].step()
+        self.assertEqual(self.tree()[("net.optimizer",)], 2)
+        with self.assertRaisesRegex(TypeError, "a list of them"):
+            assay.watch(model, optimizer=[optimizers[0], None])
 
     def test_bad_arguments(self):
         with self.assertRaisesRegex(TypeError, "torch.nn.Module"):
@@ -537,6 +597,13 @@ class Memory(Watched):
         self.assertEqual(found["buffers"], 4 * 32 + 8)
         # the data, the linear output that batch norm keeps with mean and deviation, tanh's output, kept once
         self.assertEqual(found["activations"], 4 * (4 * 8 + 4 * 16 + 2 * 16 + 4 * 16))
+
+    def test_sparse_gradients(self):
+        """A row of a sparse gradient has its values and its index."""
+        model = nn.Embedding(1000, 8, sparse=True)
+        watched = self.watch(model, flops=True)
+        model(torch.tensor([1, 5])).sum().backward()
+        self.assertEqual(watched.memory()["gradients"], 2 * (8 * 4 + 8))
 
     def test_shared_storage_counts_once(self):
         model = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False))
