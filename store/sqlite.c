@@ -10,12 +10,13 @@
 
 #ifdef ASSAY_HAVE_SQLITE
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "store/library.h"
 
 enum { WAIT_MS = 60 * 1000 };
 
@@ -51,17 +52,10 @@ static struct {
 
 static void open_library(void)
 {
-    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        library.missing = library_name;
-        return;
-    }
-#define FIND(name)                                                                                 \
-    *(void **)&library.name = dlsym(handle, "sqlite3_" #name);                                     \
-    if (library.name == NULL)                                                                      \
-        library.missing = "sqlite3_" #name;
-    CALLS(FIND)
-#undef FIND
+#define SYMBOL(name) {"sqlite3_" #name, &library.name},
+    const assay__store_symbol symbols[] = {CALLS(SYMBOL)};
+#undef SYMBOL
+    library.missing = assay__store_load(library_name, symbols, sizeof symbols / sizeof *symbols);
 }
 
 static const char *sqlite_load(void)
