@@ -120,9 +120,9 @@ static assay_status sqlite_open(const char *location, bool create, assay_error *
     *connection = NULL;
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if (library.open_v2(location, &database, flags, NULL) != SQLITE_OK) {
-        assay_status status = database != NULL ? fail(database, error) : ASSAY_E_MEMORY;
-        assay__fail(error, status, "%.200s: the history cannot be opened: %s", location,
-                    database != NULL ? library.errmsg(database) : "out of memory");
+        assay_status status = database != NULL
+                                  ? fail(database, error)
+                                  : assay__fail(error, ASSAY_E_MEMORY, "out of memory");
         library.close(database);
         return status;
     }

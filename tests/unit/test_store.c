@@ -235,6 +235,10 @@ static void other_databases_are_refused(void **state)
     begin();
     assay_error error = {0};
     assay__store *again;
+    /* A folder. The caller of assay__store_open() names it. */
+    assert_int_equal(assay__store_open("/", false, &error, &again), ASSAY_E_PERMISSION);
+    assert_string_equal(error.message, "the history cannot be used: unable to open database file; "
+                                       "the file and its folder must be writable");
     assert_int_equal(assay__store_execute(store, "UPDATE assay_history SET version = 9", NULL),
                      ASSAY_OK);
     assert_int_equal(assay__store_open(path, true, &error, &again), ASSAY_E_VERSION);
