@@ -243,15 +243,16 @@ const command command_compare = {
     .operands = "RECORD... [-- RECORD...]",
     .description =
         "Compares what saved records have in common, each record with the first; or,\n"
-        "given one record, its benchmarks with each other. Takes records of every command\n"
-        "and study, and JSON of Google Benchmark, hyperfine and pyperf. A folder stands\n"
-        "for the study in it (record.json) or for all runs in it (*.json); with --, all\n"
-        "records before it are runs of the baseline and all after it of the candidate.\n"
-        "Of several runs each counts as one observation. A benchmark is called\n"
-        "faster or slower only if the 99 % interval of the ratio of times lies wholly\n"
-        "beyond the margin, same if the 95 % interval lies wholly within it, else\n"
-        "inconclusive, with the reason. Exit status: 0 compared, whatever the verdicts;\n"
-        "with --gate 0, 1 or 2; 64 to 74 for options, inputs and outputs.",
+        "given one record, its benchmarks with each other. Takes records of every\n"
+        "command and study, and JSON of Google Benchmark, hyperfine and pyperf; '-' is\n"
+        "standard input. A folder stands for the study in it (record.json) or for all\n"
+        "runs in it (*.json); with --, all records before it are runs of the baseline\n"
+        "and all after it of the candidate. Of several runs each counts as one\n"
+        "observation. A benchmark is called faster or slower only if the 99 % interval\n"
+        "of the ratio of times lies wholly beyond the margin, same if the 95 % interval\n"
+        "lies wholly within it, else inconclusive, with the reason. Exit status: 0\n"
+        "compared, whatever the verdicts; with --gate 0, 1 or 2; 64 to 74 for options,\n"
+        "inputs and outputs.",
     COMMAND_OPTIONS(compare_options),
     .main = compare_main,
 };

@@ -246,14 +246,6 @@ static int show_named_run(const history_call *call, const char *name)
     return show_run(call, run);
 }
 
-static bool is_number(const char *word)
-{
-    size_t digits = 0;
-    while (isdigit((unsigned char)word[digits]))
-        digits++;
-    return digits > 0 && digits < 19 && word[digits] == '\0';
-}
-
 static int show(const history_call *call)
 {
     if (call->count > 1) {
@@ -261,7 +253,7 @@ static int show(const history_call *call)
         return EX_USAGE;
     }
     const char *what = call->count > 0 ? call->operands[0] : call->settings->name;
-    if (what != NULL && is_number(what))
+    if (what != NULL && assay__text_is_number(what))
         return show_run(call, strtoll(what, NULL, 10));
     int code = history_show_series(call, what);
     return code == EX_NOINPUT && what != NULL ? show_named_run(call, what) : code;

@@ -12,6 +12,7 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/snapshot.h"
+#include "base/text.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -113,12 +114,6 @@ static int find_journals(const char *pid, path_list *list)
     return !readable && failure != ENOENT ? EX_NOPERM : EX_NOINPUT;
 }
 
-static bool is_number(const char *text)
-{
-    size_t digits = strspn(text, "0123456789");
-    return digits > 0 && digits < 20 && text[digits] == '\0';
-}
-
 /* Whether there is such a process. If there is, a number means the process; write ./123 for a file
  * of that name. */
 static bool is_running(const char *pid)
@@ -135,7 +130,7 @@ static int read_subject(const char *subject, assay_record **record)
     assay_error error = {0};
     assay_status status;
     path_list list = {.count = 0};
-    if (is_number(subject) && (is_running(subject) || access(subject, F_OK) != 0)) {
+    if (assay__text_is_number(subject) && (is_running(subject) || access(subject, F_OK) != 0)) {
         int code = find_journals(subject, &list);
         if (code != EX_OK)
             return code;

@@ -299,12 +299,13 @@ const command command_report = {
     .summary = "show saved records, also in other tools' formats",
     .operands = "RECORD...",
     .description = "Shows records saved with --json as text: what ran and what it took, then the\n"
-                   "call tree. With --format they become what other tools read; results of Google\n"
-                   "Benchmark, hyperfine and pyperf are taken as records too. With --trace the\n"
-                   "events of the record become a Chrome trace (the record must have been saved\n"
-                   "with them: assay run --trace T --json R). With --plot a record becomes a\n"
-                   "figure for a paper: assay report r.json --plot growth -o g.svg. With --html\n"
-                   "records become a page that opens in a browser, without a network.",
+                   "call tree; '-' is standard input. With --format they become what other tools\n"
+                   "read; results of Google Benchmark, hyperfine and pyperf are taken as records\n"
+                   "too. With --trace the events of the record become a Chrome trace (the record\n"
+                   "must have been saved with them: assay run --trace T --json R). With --plot a\n"
+                   "record becomes a figure for a paper: assay report r.json --plot growth -o\n"
+                   "g.svg. With --html records become a page that opens in a browser, without a\n"
+                   "network.",
     COMMAND_OPTIONS(report_options),
     .print_more = print_choices,
     .choice = choice,

@@ -39,7 +39,9 @@ static int read_file(runs *side, const char *path)
     }
     assay_status status = assay_record_load(path, &error, &record);
     if (status != ASSAY_OK) {
-        message_error("assay compare: %s", error.message);
+        bool is_option = status == ASSAY_E_NOT_FOUND && path[0] == '-';
+        message_error("assay compare: %s%s", error.message,
+                      is_option ? "; behind '--' stand records: write options before it" : "");
         return message_input_exit(status);
     }
     if (error.status != ASSAY_OK)

@@ -5,6 +5,7 @@
 #include <sysexits.h>
 
 #include "assay/report.h"
+#include "base/text.h"
 #include "cli/common/history.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -37,16 +38,10 @@ static bool take_prefix(const char *operand, const char *prefix, const char **re
     return true;
 }
 
-static bool is_number(const char *word)
-{
-    size_t digits = strspn(word, "0123456789");
-    return digits > 0 && digits < 19 && word[digits] == '\0';
-}
-
 int history_select(const history_call *call, const char *operand, assay__store_filter *filter)
 {
     int found = 1;
-    if (is_number(operand)) {
+    if (assay__text_is_number(operand)) {
         filter->run = strtoll(operand, NULL, 10);
     } else if (!take_prefix(operand, "tag:", &filter->tag) &&
                !take_prefix(operand, "commit:", &filter->commit) &&
@@ -138,7 +133,7 @@ static int keep_to_machine(const history_call *call, const char *operand,
 {
     assay__store_runs runs;
     assay_error error = {0};
-    if (is_number(operand) || filter->machine != NULL)
+    if (assay__text_is_number(operand) || filter->machine != NULL)
         return EX_OK;
     if (*machine == '\0') {
         assay__store_filter last = *filter;

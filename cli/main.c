@@ -116,8 +116,8 @@ static bool level_is_known(void)
         return true;
     char levels[128];
     assay__level_list(levels, sizeof levels);
-    message_error("assay: ASSAY_CPU is '%s', which is no level of this machine; it has %s", refused,
-                  levels);
+    message_error("assay: ASSAY_CPU is '%.40s', which is no level of this machine; it has %s",
+                  refused, levels);
     return false;
 }
 

@@ -93,14 +93,22 @@ static void choose_prefix(collection *c)
     c->prefix = c->name.length;
 }
 
+/* The name under construction; NULL when out of memory. */
+static const char *whole_name(collection *c)
+{
+    if (c->name.length == 0)
+        assay__buffer_append_text(&c->name, "(unnamed)");
+    return c->name.status == ASSAY_OK ? c->name.data : NULL;
+}
+
 /* Add a benchmark with the name under construction, and give it a number. If the name is taken
  * already, " #2" or a higher number is appended: two commands that are spelled alike are two
  * benchmarks. NULL when out of memory. */
 static const char *benchmark_name(collection *c, int32_t *number)
 {
     assay__arena *arena = c->figures->arena;
-    const char *whole = c->name.data != NULL && c->name.length > 0 ? c->name.data : "(unnamed)";
-    const char *name = assay__store_name(arena, whole);
+    const char *whole = whole_name(c);
+    const char *name = whole != NULL ? assay__store_name(arena, whole) : NULL;
     size_t length = c->name.length;
     for (int copy = 2; name != NULL && assay__name_index_find(&c->benchmarks, -1, name) >= 0;
          copy++) {
@@ -281,8 +289,8 @@ static assay_status take_figures(collection *c)
         const assay_record_figure *it = &record->figures[i];
         begin_name(c, it->of != NULL ? it->of : "");
         holder of = {.c = c};
-        const char *name = assay__store_name(
-            c->figures->arena, c->name.data != NULL && c->name.length > 0 ? c->name.data : "run");
+        const char *whole = whole_name(c);
+        const char *name = whole != NULL ? assay__store_name(c->figures->arena, whole) : NULL;
         of.number = name != NULL ? assay__name_index_find(&c->benchmarks, -1, name) : -1;
         if (name == NULL)
             return ASSAY_E_MEMORY;

@@ -10,7 +10,6 @@
 
 #ifdef ASSAY_HAVE_POSTGRESQL
 
-#include <dlfcn.h>
 #include <libpq-fe.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "store/library.h"
 
 static const char library_name[] = "libpq.so.5";
 
@@ -48,17 +48,10 @@ static struct {
 
 static void open_library(void)
 {
-    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        library.missing = library_name;
-        return;
-    }
-#define FIND(name)                                                                                 \
-    *(void **)&library.name = dlsym(handle, "PQ" #name);                                           \
-    if (library.name == NULL)                                                                      \
-        library.missing = "PQ" #name;
-    CALLS(FIND)
-#undef FIND
+#define SYMBOL(name) {"PQ" #name, &library.name},
+    const assay__store_symbol symbols[] = {CALLS(SYMBOL)};
+#undef SYMBOL
+    library.missing = assay__store_load(library_name, symbols, sizeof symbols / sizeof *symbols);
 }
 
 static const char *postgresql_load(void)

@@ -10,12 +10,13 @@
 
 #ifdef ASSAY_HAVE_SQLITE
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "store/library.h"
 
 enum { WAIT_MS = 60 * 1000 };
 
@@ -51,17 +52,10 @@ static struct {
 
 static void open_library(void)
 {
-    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        library.missing = library_name;
-        return;
-    }
-#define FIND(name)                                                                                 \
-    *(void **)&library.name = dlsym(handle, "sqlite3_" #name);                                     \
-    if (library.name == NULL)                                                                      \
-        library.missing = "sqlite3_" #name;
-    CALLS(FIND)
-#undef FIND
+#define SYMBOL(name) {"sqlite3_" #name, &library.name},
+    const assay__store_symbol symbols[] = {CALLS(SYMBOL)};
+#undef SYMBOL
+    library.missing = assay__store_load(library_name, symbols, sizeof symbols / sizeof *symbols);
 }
 
 static const char *sqlite_load(void)
@@ -126,9 +120,9 @@ static assay_status sqlite_open(const char *location, bool create, assay_error *
     *connection = NULL;
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if (library.open_v2(location, &database, flags, NULL) != SQLITE_OK) {
-        assay_status status = database != NULL ? fail(database, error) : ASSAY_E_MEMORY;
-        assay__fail(error, status, "%.200s: the history cannot be opened: %s", location,
-                    database != NULL ? library.errmsg(database) : "out of memory");
+        assay_status status = database != NULL
+                                  ? fail(database, error)
+                                  : assay__fail(error, ASSAY_E_MEMORY, "out of memory");
         library.close(database);
         return status;
     }

@@ -59,6 +59,7 @@ int message_input_exit(assay_status status)
     case ASSAY_E_PERMISSION:
         return EX_NOPERM;
     case ASSAY_E_IO:
+    case ASSAY_E_FULL: /* of commands that read and write: studies, the history */
         return EX_IOERR;
     case ASSAY_E_MEMORY:
         return EX_OSERR;

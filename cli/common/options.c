@@ -19,27 +19,12 @@ enum { NAME_BYTES = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
 static const option help_option = {
     .name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "Print this help and exit."};
 
-static char folded(char c)
-{
-    return c == '_' ? '-' : c;
-}
-
-static bool same_name(const char *name, const char *typed, size_t length)
-{
-    if (strlen(name) != length)
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (name[i] != folded(typed[i]))
-            return false;
-    return true;
-}
-
 const option *options_find_long(const command *self, const char *typed, size_t length)
 {
     for (size_t i = 0; i < self->option_count; i++)
-        if (same_name(self->options[i].name, typed, length))
+        if (assay__text_same_option(self->options[i].name, typed, length))
             return &self->options[i];
-    return same_name(help_option.name, typed, length) ? &help_option : NULL;
+    return assay__text_same_option(help_option.name, typed, length) ? &help_option : NULL;
 }
 
 const option *options_find_letter(const command *self, char letter)

@@ -565,7 +565,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_save(const assay_record *reco
                                                         const char *path, unsigned flags,
                                                         assay_error *error);
 
-/* Read a record. The call fails with
+/* Read a record. The path "-" is standard input. The call fails with
  *   ASSAY_E_FORMAT     if the file is not JSON or no record, or if references (parents, lanes) lead
  *                      to no item;
  *   ASSAY_E_TRUNCATED  if the JSON ends too early;

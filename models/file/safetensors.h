@@ -56,7 +56,8 @@ typedef struct assay__safetensors_pair {
 } assay__safetensors_pair;
 
 /* Writes a file, and replaces the one at `path` as src/base/file.h does. Tensors are written in
- * their order, with the data aligned to 8 bytes. Equal inputs give equal bytes. */
+ * their order, with the data aligned to 8 bytes. Equal inputs give equal bytes. ASSAY_E_ARGUMENT if
+ * a name or a text of the metadata is not UTF-8; then no file is written. */
 ASSAY_MUST_USE assay_status assay__safetensors_write(const char *path, const assay_tensor *tensors,
                                                      size_t count,
                                                      const assay__safetensors_pair *metadata,

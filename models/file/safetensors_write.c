@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "models/file/safetensors.h"
 
 static const char *dtype_of(assay_element element)
@@ -33,7 +34,7 @@ static uint64_t bytes_of(const assay_tensor *tensor)
 }
 
 /* Returns the header as JSON text, padded with blanks to a multiple of 8 bytes; the caller frees
- * it. Returns NULL when out of memory, and for a name that is not UTF-8. */
+ * it. Returns NULL when out of memory. All texts must be UTF-8. */
 static char *compose(const assay_tensor *tensors, size_t count,
                      const assay__safetensors_pair *metadata, size_t metadata_count)
 {
@@ -61,6 +62,34 @@ static char *compose(const assay_tensor *tensors, size_t count,
     return text;
 }
 
+static bool is_utf8(const char *text)
+{
+    size_t left = strlen(text), step = 1;
+    for (; left > 0 && step > 0; text += step, left -= step)
+        step = assay__text_sequence(text, left);
+    return step > 0;
+}
+
+/* JSON has no way to write a text that is not UTF-8. */
+static assay_status check_texts(const char *path, const assay_tensor *tensors, size_t count,
+                                const assay__safetensors_pair *metadata, size_t metadata_count,
+                                assay_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_utf8(tensors[i].name))
+            return assay__fail(error, ASSAY_E_ARGUMENT,
+                               "'%.200s' is not written: the name of tensor %zu ('%.200s') is not "
+                               "valid UTF-8",
+                               path, i + 1, tensors[i].name);
+    for (size_t i = 0; i < metadata_count; i++)
+        if (!is_utf8(metadata[i].key) || !is_utf8(metadata[i].value))
+            return assay__fail(error, ASSAY_E_ARGUMENT,
+                               "'%.200s' is not written: '%.100s' of its metadata ('%.200s') is "
+                               "not valid UTF-8",
+                               path, metadata[i].key, metadata[i].value);
+    return ASSAY_OK;
+}
+
 static void write_all(FILE *stream, const char *header, const assay_tensor *tensors, size_t count)
 {
     uint64_t length = strlen(header);
@@ -76,10 +105,13 @@ assay_status assay__safetensors_write(const char *path, const assay_tensor *tens
                                       size_t metadata_count, assay_error *error)
 {
     assay__output output;
+    assay_status status = check_texts(path, tensors, count, metadata, metadata_count, error);
+    if (status != ASSAY_OK)
+        return status;
     char *header = compose(tensors, count, metadata, metadata_count);
     if (header == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while writing '%s'", path);
-    assay_status status = assay__output_begin(&output, path, error);
+    status = assay__output_begin(&output, path, error);
     if (status == ASSAY_OK) {
         write_all(output.stream, header, tensors, count);
         status = assay__output_commit(&output, error);

@@ -120,7 +120,7 @@ static void scale(assay__graph *graph)
 static bool same(const assay__graph *graph, int64_t nodes, int64_t edges, const int64_t *edge_list,
                  const int64_t *graphs)
 {
-    if (graph->version == 0 || graph->nodes != nodes || graph->edges != edges ||
+    if (graph->nodes == 0 || graph->nodes != nodes || graph->edges != edges ||
         memcmp(graph->listed, edge_list, 2 * (size_t)edges * sizeof *edge_list) != 0)
         return false;
     return graphs == NULL ? graph->graphs <= 1
@@ -145,7 +145,7 @@ assay_status assay__graph_set(assay__graph *graph, int64_t nodes, int64_t edges,
         return status;
     graph->version++;
     if (reserve(graph, nodes, edges) != ASSAY_OK) {
-        graph->nodes = 0; /* some arrays may be new and empty: same() must not match this */
+        graph->nodes = 0; /* some arrays may be new and empty: same() matches no graph now */
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a graph of %lld nodes, %lld edges",
                            (long long)nodes, (long long)edges);
     }

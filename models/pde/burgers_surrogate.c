@@ -127,16 +127,10 @@ void assay__burgers_surrogate_make(assay__burgers_surrogate *surrogate, int64_t 
     assay__burgers_surrogate_make_with(surrogate, surrogate->data, index);
 }
 
-/* The shuffle of Fisher and Yates. */
 void assay__burgers_surrogate_shuffle(assay__burgers_surrogate *surrogate)
 {
-    int64_t *order = surrogate->order;
-    for (int64_t i = surrogate->shape.samples - 1; i > 0; i--) {
-        int64_t j = (int64_t)assay__random_below(&surrogate->order_random, (uint64_t)i + 1);
-        int64_t swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
-    }
+    assay__random_shuffle(&surrogate->order_random, surrogate->order,
+                          (size_t)surrogate->shape.samples, sizeof *surrogate->order);
 }
 
 int64_t assay__burgers_surrogate_batches(const assay__burgers_surrogate *surrogate)

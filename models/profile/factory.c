@@ -8,14 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/struct_size.h"
-
-static bool same_name(const char *one, const char *other)
-{
-    for (; *one != '\0' || *other != '\0'; one++, other++)
-        if (*one != *other && !(*one == '-' && *other == '_') && !(*one == '_' && *other == '-'))
-            return false;
-    return true;
-}
+#include "base/text.h"
 
 static bool grows(const assay_model_option *option)
 {
@@ -54,7 +47,8 @@ assay_status assay__factory_option(const assay_model_factory *factory, const cha
         return status;
     const assay_model_class *class_ = factory->class_;
     for (*index = 0; *index < class_->option_count; ++*index)
-        if (grows(&class_->options[*index]) && same_name(class_->options[*index].name, name))
+        if (grows(&class_->options[*index]) &&
+            assay__text_same_option(class_->options[*index].name, name, strlen(name)))
             return ASSAY_OK;
     return no_option(class_, name, error);
 }

@@ -210,26 +210,37 @@ static void measure(quantity what, const assay__road_network *network,
     *mean = sum / (double)trajectories->count;
 }
 
+static assay_status no_memory(assay_error *error)
+{
+    return assay__fail(error, ASSAY_E_MEMORY, "no memory to evaluate the trajectories");
+}
+
 static assay_status diverge(const assay__road_network *network, const assay__trajectories *real,
-                            const assay__trajectories *generated,
+                            const assay__trajectories *generated, assay_error *error,
                             assay__road_evaluation *evaluation)
 {
     const struct {
         quantity what;
+        const char *name;
         double *real_mean, *generated_mean, *divergence;
-    } rows[] = {{DISTANCE, &evaluation->distance_real_mean_km,
+    } rows[] = {{DISTANCE, "distance", &evaluation->distance_real_mean_km,
                  &evaluation->distance_generated_mean_km, &evaluation->distance_jsd},
-                {DURATION, &evaluation->duration_real_mean_minutes,
+                {DURATION, "duration", &evaluation->duration_real_mean_minutes,
                  &evaluation->duration_generated_mean_minutes, &evaluation->duration_jsd},
-                {RADIUS, &evaluation->radius_real_mean_km, &evaluation->radius_generated_mean_km,
-                 &evaluation->radius_jsd}};
+                {RADIUS, "radius", &evaluation->radius_real_mean_km,
+                 &evaluation->radius_generated_mean_km, &evaluation->radius_jsd}};
     double *values = calloc((size_t)(real->count + generated->count), sizeof *values);
-    assay_status status = values == NULL ? ASSAY_E_MEMORY : ASSAY_OK;
+    assay_status status = values == NULL ? no_memory(error) : ASSAY_OK;
     for (size_t i = 0; status == ASSAY_OK && i < sizeof rows / sizeof *rows; i++) {
         measure(rows[i].what, network, real, values, rows[i].real_mean);
         measure(rows[i].what, network, generated, values + real->count, rows[i].generated_mean);
         status = assay__sample_divergence(real->count, values, generated->count,
                                           values + real->count, rows[i].divergence);
+        if (status != ASSAY_OK)
+            assay__fail(error, status,
+                        "no real or no generated trajectory has a %s of at least 0, so the two "
+                        "distributions cannot be compared",
+                        rows[i].name);
     }
     free(values);
     return status;
@@ -256,7 +267,7 @@ static int64_t line_of(const assay__road_network *network, const assay__trajecto
 
 static assay_status pair_up(const assay__road_network *network, const assay__trajectories *real,
                             const assay__trajectories *generated, const int64_t *matching,
-                            assay__road_evaluation *evaluation)
+                            assay_error *error, assay__road_evaluation *evaluation)
 {
     int64_t room = longest(real);
     assay__place *a = calloc((size_t)(room + longest(generated)), sizeof *a), *b = a + room;
@@ -281,7 +292,7 @@ static assay_status pair_up(const assay__road_network *network, const assay__tra
     free(a);
     evaluation->hausdorff_km = hausdorff / (double)evaluation->pairs; /* NaN if there are none */
     evaluation->warping_km = warping / (double)evaluation->pairs;
-    return status;
+    return status == ASSAY_OK ? status : no_memory(error);
 }
 
 assay_status assay__road_evaluate(const assay__road_network *network,
@@ -294,8 +305,8 @@ assay_status assay__road_evaluate(const assay__road_network *network,
         return assay__fail(error, ASSAY_E_DATA, "no %s trajectory to evaluate",
                            real->count == 0 ? "real" : "generated");
     }
-    assay_status status = diverge(network, real, generated, evaluation);
+    assay_status status = diverge(network, real, generated, error, evaluation);
     if (status == ASSAY_OK)
-        status = pair_up(network, real, generated, matching, evaluation);
-    return status == ASSAY_OK ? status : assay__fail(error, status, "no memory to evaluate");
+        status = pair_up(network, real, generated, matching, error, evaluation);
+    return status;
 }

@@ -71,7 +71,8 @@ typedef struct assay__road_evaluation {
 /* Evaluate generated trajectories against real ones. `matching` (generated->count) has for each
  * generated trajectory the index of the real one that it is paired with, or -1 if it has no
  * partner. If `matching` is NULL, trajectories with the same index are pairs. ASSAY_E_DATA if there
- * is no trajectory. */
+ * is no trajectory, or if a side has only negative distances, durations or radii; the message names
+ * the quantity. ASSAY_E_MEMORY. */
 ASSAY_MUST_USE assay_status assay__road_evaluate(const assay__road_network *network,
                                                  const assay__trajectories *real,
                                                  const assay__trajectories *generated,

@@ -5,7 +5,7 @@
  * is built for one version of Python, unlike assay._core. It does not use libassay: it only writes
  * the file that snapshot/script_region.h describes.
  *
- * The code calls one sample a look: at one point in time it reads the stacks of all threads.
+ * A sample reads the stacks of all threads at one point in time.
  *
  * Threads: the sampling thread never holds the global interpreter lock and calls no function of
  * Python. The hooks for allocations run in the threads of the script, which hold the interpreter
@@ -150,20 +150,20 @@ void codes_clear(void);
 
 /* ---- stacks.c: one sample of one thread ------------------------------------------------------ */
 
-typedef struct stacks_look {
+typedef struct stacks_sample {
     uint32_t node;              /* 0 if the thread runs no Python */
     bool is_torn;               /* the stack changed while it was read */
     const void *nested, *frame; /* of the innermost frame, for stacks_is_native() */
     const void *instruction;
-} stacks_look;
+} stacks_sample;
 
 /* Read the stack of the thread and find its node in the tree of calls. A new node is made if there
  * is none. */
-void stacks_read(const frames_thread *thread, bool is_main, stacks_look *look);
+void stacks_read(const frames_thread *thread, bool is_main, stacks_sample *sample);
 
 /* Find out whether the thread runs native code, by watching it for some microseconds. */
 typedef enum stacks_answer { STACKS_UNKNOWN, STACKS_PYTHON, STACKS_NATIVE } stacks_answer;
-stacks_answer stacks_is_native(const frames_thread *thread, const stacks_look *look);
+stacks_answer stacks_is_native(const frames_thread *thread, const stacks_sample *sample);
 
 /* Forget all nodes. Call this before a new region. */
 void stacks_clear(void);

@@ -48,7 +48,7 @@ void schedule_resume(schedule *s, uint64_t now_ns)
     s->covered_ns = s->end_ns = now_ns;
 }
 
-static double length_of(schedule *s, const schedule_look *last)
+static double length_of(schedule *s, const schedule_sample *last)
 {
     double length_ns = s->asked_ns > 0 ? s->asked_ns : growth * last->busy_ns;
     if (s->asked_ns <= 0) {
@@ -60,7 +60,7 @@ static double length_of(schedule *s, const schedule_look *last)
     return length_ns > s->cost_ns / s->duty ? length_ns : s->cost_ns / s->duty;
 }
 
-uint64_t schedule_next(schedule *s, uint64_t now_ns, const schedule_look *last)
+uint64_t schedule_next(schedule *s, uint64_t now_ns, const schedule_sample *last)
 {
     uint64_t begin_ns = s->end_ns;
     s->length_ns = length_of(s, last);

@@ -1,5 +1,5 @@
-/* Decides when to sample a script, and how much time each sample stands for. The code calls a
- * sample a look. It reads no clock, so that tests can run it with simulated programs.
+/* Decides when to sample a script, and how much time each sample stands for. The code reads no
+ * clock, so that tests can run it with simulated programs.
  *
  *     schedule_start(&s, 0, true, seed);
  *     schedule_resume(&s, now_ns);
@@ -26,11 +26,11 @@ typedef struct schedule {
 } schedule;
 
 /* The findings of the last sample. */
-typedef struct schedule_look {
+typedef struct schedule_sample {
     double busy_ns; /* processor time of the script so far */
     double cost_ns; /* processor time of the sample, with the waking of its thread */
     bool is_idle;   /* no thread had used the processor since the sample before */
-} schedule_look;
+} schedule_sample;
 
 /* Begin a schedule. A rate of 0 is adaptive: 1000 samples per second at first, 100 after 25 s of
  * processor time, and fewer if a sample costs much. `has_processor` says that the sampling thread
@@ -41,7 +41,7 @@ void schedule_start(schedule *s, double rate_hz, bool has_processor, uint64_t se
 void schedule_resume(schedule *s, uint64_t now_ns);
 
 /* Begin the next stratum. Returns the time at which its sample is due. */
-uint64_t schedule_next(schedule *s, uint64_t now_ns, const schedule_look *last);
+uint64_t schedule_next(schedule *s, uint64_t now_ns, const schedule_sample *last);
 
 /* The time that a sample stands for: from the end of the time that the sample before covered to
  * `end_ns`. That is the end of the stratum, or the present time for a sample that was not planned.

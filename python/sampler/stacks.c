@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TRIES = 4, LOOKS = 8, NODE_SLOTS = 1 << 18, MAX_NODES = NODE_SLOTS / 4 * 3 };
+enum { TRIES = 4, CHECKS = 8, NODE_SLOTS = 1 << 18, MAX_NODES = NODE_SLOTS / 4 * 3 };
 
 static uint32_t *slots; /* references of nodes, by parent, code and line */
 static size_t node_count;
@@ -93,22 +93,22 @@ static bool copy_codes(const stack *s)
 }
 
 /* Find the node of a stack. Frames that do not fit are left out; then the result is false. */
-static bool resolve(const stack *s, bool is_main, stacks_look *look)
+static bool resolve(const stack *s, bool is_main, stacks_sample *sample)
 {
     size_t bytes = frames_code_bytes();
     bool all = true;
-    look->node = 0;
+    sample->node = 0;
     for (size_t i = s->depth; i-- > 0;) {
         const frames_frame *frame = &s->frames[i];
         uint32_t code, line;
         if (codes_find(frame->code, copies + i * bytes, frame->instruction, &code, &line))
-            look->node = find_node(look->node, code, line, is_main);
+            sample->node = find_node(sample->node, code, line, is_main);
         else
             all = false;
     }
-    look->nested = s->nested;
-    look->frame = s->depth > 0 ? s->frames[0].frame : NULL;
-    look->instruction = s->depth > 0 ? s->frames[0].instruction : NULL;
+    sample->nested = s->nested;
+    sample->frame = s->depth > 0 ? s->frames[0].frame : NULL;
+    sample->instruction = s->depth > 0 ? s->frames[0].instruction : NULL;
     return all;
 }
 
@@ -127,15 +127,15 @@ static bool prepare(void)
     return slots != NULL && copies != NULL;
 }
 
-void stacks_read(const frames_thread *thread, bool is_main, stacks_look *look)
+void stacks_read(const frames_thread *thread, bool is_main, stacks_sample *sample)
 {
     static stack s; /* only the one sampling thread uses it */
-    *look = (stacks_look){.is_torn = true};
-    for (int tries = 0; tries < TRIES && look->is_torn && prepare(); tries++) {
+    *sample = (stacks_sample){.is_torn = true};
+    for (int tries = 0; tries < TRIES && sample->is_torn && prepare(); tries++) {
         if (!read_frames(thread, &s) || (s.depth > 0 && !copy_codes(&s)))
             continue;
         pthread_mutex_lock(&sampler_lock);
-        look->is_torn = !resolve(&s, is_main, look);
+        sample->is_torn = !resolve(&s, is_main, sample);
         pthread_mutex_unlock(&sampler_lock);
     }
 }
@@ -148,15 +148,15 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-stacks_answer stacks_is_native(const frames_thread *thread, const stacks_look *look)
+stacks_answer stacks_is_native(const frames_thread *thread, const stacks_sample *sample)
 {
     unsigned char opcode = 0;
-    if (look->is_torn || look->frame == NULL || !memory_copy(&opcode, look->instruction, 1))
+    if (sample->is_torn || sample->frame == NULL || !memory_copy(&opcode, sample->instruction, 1))
         return STACKS_UNKNOWN;
     clockid_t clock = thread_clock(thread->thread_id);
     uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), used_ns = clock_ns(clock);
-    for (int i = 0; i < LOOKS; i++)
-        if (!frames_is_still_at(thread, look->nested, look->frame, look->instruction))
+    for (int i = 0; i < CHECKS; i++)
+        if (!frames_is_still_at(thread, sample->nested, sample->frame, sample->instruction))
             return STACKS_PYTHON;
     used_ns = clock_ns(clock) - used_ns;
     if (used_ns * 2 < clock_ns(CLOCK_MONOTONIC) - began_ns)

@@ -32,7 +32,7 @@ static const double watch_ns = 8e6; /* mean time between samples that watch for 
 typedef struct seen {
     uint64_t id;               /* 0 for a free place */
     int64_t thread_id;         /* the kernel's */
-    uint64_t look;             /* the number of the last sample that found it */
+    uint64_t sample;           /* the number of the last sample that found it */
     uint64_t used_ns, time_ns; /* processor time and wall time at the last sample */
     uint64_t waiting_ns;       /* waiting time that is not attributed yet */
     double owed_ns;            /* processor time used minus time charged; may be negative */
@@ -47,12 +47,12 @@ typedef struct sampling {
     bool running, stop, has_events;
     void *interpreter;
     schedule schedule;
-    schedule_look last;
+    schedule_sample last;
     double weight_ns; /* the time that the present sample stands for */
     double left_ns;   /* processor time that threads which have ended were not charged */
     bool watches;     /* the present sample watches for native code */
     size_t events_left;
-    uint64_t look, process_base_ns;
+    uint64_t sample, process_base_ns;
     seen threads[MAX_THREADS];
 } sampling;
 
@@ -108,7 +108,7 @@ static seen *find_thread(sampling *s, const frames_thread *thread)
             vacant = t;
     }
     /* In the first sample the thread that made the state may not be known yet. */
-    if (vacant == NULL || (is_taken && s->look > 1))
+    if (vacant == NULL || (is_taken && s->sample > 1))
         return NULL;
     assay__script_thread entry = {.entry.kind = ASSAY__SCRIPT_THREAD,
                                   .thread_id = thread->thread_id};
@@ -118,7 +118,7 @@ static seen *find_thread(sampling *s, const frames_thread *thread)
         vacant->entry = 0;
     pthread_mutex_unlock(&sampler_lock);
     /* Processor time that a thread used before the sampling began does not count. */
-    if (s->look == 1)
+    if (s->sample == 1)
         read_clock(thread_clock(thread->thread_id), &vacant->used_ns);
     return vacant;
 }
@@ -144,13 +144,13 @@ static bool is_runnable(int64_t thread_id)
 
 /* Charge the node of the sample with processor time or with waiting time. Time in which the thread
  * runs no Python is charged to no node. */
-static void attribute(seen *t, const stacks_look *look, bool running, stacks_answer answer,
+static void attribute(seen *t, const stacks_sample *sample, bool running, stacks_answer answer,
                       double weight_ns, double stratum_ns)
 {
     assay__script_header *header = region_header();
     header->samples += running;
-    header->torn_samples += running && look->is_torn;
-    assay__script_node *node = look->node != 0 ? region_at(look->node) : NULL;
+    header->torn_samples += running && sample->is_torn;
+    assay__script_node *node = sample->node != 0 ? region_at(sample->node) : NULL;
     if (!running && node != NULL) {
         node->waiting_ns += t->waiting_ns;
         t->waiting_ns = 0;
@@ -178,7 +178,7 @@ static double weight_of(const sampling *s, uint64_t busy_ns)
     return s->weight_ns < most_ns ? s->weight_ns : most_ns;
 }
 
-static void look_at(sampling *s, const frames_thread *thread)
+static void sample_thread(sampling *s, const frames_thread *thread)
 {
     clockid_t clock = thread_clock(thread->thread_id);
     uint64_t used_ns, after_ns;
@@ -186,61 +186,62 @@ static void look_at(sampling *s, const frames_thread *thread)
     if (t == NULL || !read_clock(clock, &used_ns))
         return;
     uint64_t time_ns = now_ns(), busy_ns = used_ns - t->used_ns, wall_ns = time_ns - t->time_ns;
-    stacks_look look = {.node = t->node};
+    stacks_sample sample = {.node = t->node};
     stacks_answer answer = STACKS_UNKNOWN;
     double length_ns = s->schedule.length_ns,
            stratum_ns = length_ns > long_ns ? length_ns : long_ns;
     bool running = false;
-    if (busy_ns > 0 || t->look == 0) {
-        stacks_read(thread, thread->thread_id == getpid(), &look);
+    if (busy_ns > 0 || t->sample == 0) {
+        stacks_read(thread, thread->thread_id == getpid(), &sample);
         running = read_clock(clock, &after_ns) && after_ns > used_ns;
         if (running && s->watches)
-            answer = stacks_is_native(thread, &look);
+            answer = stacks_is_native(thread, &sample);
         else if (!running && t->owed_ns + s->left_ns + (double)busy_ns > patience * stratum_ns)
             running = is_runnable(thread->thread_id);
     }
-    if (running && look.node != 0) { /* it answers for threads that ended before they were found */
+    if (running &&
+        sample.node != 0) { /* it answers for threads that ended before they were found */
         t->owed_ns += s->left_ns;
         s->left_ns = 0;
     }
-    t->look = s->look;
+    t->sample = s->sample;
     t->used_ns = used_ns;
     t->time_ns = time_ns;
-    t->node = look.node;
+    t->node = sample.node;
     t->owed_ns += (double)busy_ns;
     s->last.busy_ns += (double)busy_ns;
     s->last.is_idle &= busy_ns == 0;
     t->waiting_ns += wall_ns > busy_ns ? wall_ns - busy_ns : 0;
     pthread_mutex_lock(&sampler_lock);
-    tell(s, t, look.node, time_ns);
-    attribute(t, &look, running, answer, weight_of(s, busy_ns), stratum_ns);
+    tell(s, t, sample.node, time_ns);
+    attribute(t, &sample, running, answer, weight_of(s, busy_ns), stratum_ns);
     pthread_mutex_unlock(&sampler_lock);
 }
 
 /* Sample all threads. The sample stands for the time up to `end_ns`. */
-static void look_around(sampling *s, uint64_t end_ns)
+static void sample_threads(sampling *s, uint64_t end_ns)
 {
     frames_thread thread;
     size_t count = 0;
-    s->look++;
+    s->sample++;
     s->last.is_idle = true;
     s->weight_ns = schedule_cover(&s->schedule, end_ns);
     s->watches = schedule_random(&s->schedule) * watch_ns < s->schedule.length_ns;
     const void *next = frames_first_thread(s->interpreter);
     for (; next != NULL && count < MAX_THREADS && frames_read_thread(next, &thread); count++) {
         if (thread.id != 0 && thread.thread_id != 0)
-            look_at(s, &thread);
+            sample_thread(s, &thread);
         next = thread.next;
     }
     pthread_mutex_lock(&sampler_lock);
     assay__script_header *header = region_header();
-    header->looks = s->look;
+    header->process_samples = s->sample;
     header->end_ns = now_ns();
     uint64_t process_ns = 0;
     read_clock(CLOCK_PROCESS_CPUTIME_ID, &process_ns);
     header->process_ns = process_ns - s->process_base_ns;
     for (size_t i = 0; i < MAX_THREADS; i++)
-        if (s->threads[i].id != 0 && s->threads[i].look != s->look) {
+        if (s->threads[i].id != 0 && s->threads[i].sample != s->sample) {
             tell(s, &s->threads[i], 0, header->end_ns);
             s->left_ns += s->threads[i].owed_ns;
             s->threads[i].id = 0;
@@ -259,17 +260,17 @@ static bool sleep_until(sampling *s, uint64_t due_ns)
     return !s->stop;
 }
 
-static void *sample(void *context)
+static void *run_sampling(void *context)
 {
     sampling *s = context;
     uint64_t cost_ns = 0, before_ns = 0;
     prctl(PR_SET_TIMERSLACK, 1000uL, 0uL, 0uL, 0uL); /* 1 µs, for this thread alone */
     schedule_resume(&s->schedule, now_ns());
-    look_around(s, s->schedule.end_ns);
+    sample_threads(s, s->schedule.end_ns);
     pthread_mutex_lock(&s->lock);
     while (sleep_until(s, schedule_next(&s->schedule, now_ns(), &s->last))) {
         pthread_mutex_unlock(&s->lock);
-        look_around(s, s->schedule.end_ns);
+        sample_threads(s, s->schedule.end_ns);
         read_clock(CLOCK_THREAD_CPUTIME_ID, &cost_ns);
         region_header()->sampler_ns += cost_ns - before_ns;
         s->last.cost_ns = (double)(cost_ns - before_ns);
@@ -277,7 +278,7 @@ static void *sample(void *context)
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
-    look_around(s, now_ns());
+    sample_threads(s, now_ns());
     return NULL;
 }
 
@@ -289,7 +290,7 @@ static bool start_thread(sampling *s)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* threads of the script handle all signals */
-    s->running = pthread_create(&s->thread, &attributes, sample, s) == 0;
+    s->running = pthread_create(&s->thread, &attributes, run_sampling, s) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return s->running;
@@ -312,12 +313,12 @@ bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
     pthread_condattr_destroy(&attributes);
     memset(s->threads, 0, sizeof s->threads);
     s->interpreter = interpreter;
-    s->last = (schedule_look){.is_idle = true};
+    s->last = (schedule_sample){.is_idle = true};
     schedule_start(&s->schedule, rate_hz, has_processors(), now_ns());
     s->left_ns = 0;
     s->events_left = event_limit;
     s->has_events = event_limit > 0;
-    s->look = 0;
+    s->sample = 0;
     s->stop = false;
     read_clock(CLOCK_PROCESS_CPUTIME_ID, &s->process_base_ns);
     return start_thread(s);

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -219,19 +218,6 @@ assay_status assay__growth_csv_parse(char *text, size_t length, const char *name
     return status;
 }
 
-static assay_status read_input(const char *path, assay__buffer *buffer, assay_error *error)
-{
-    char block[65536];
-    size_t got;
-    if (strcmp(path, "-") != 0)
-        return assay__file_read(path, buffer, error);
-    while ((got = fread(block, 1, sizeof block, stdin)) > 0)
-        if (assay__buffer_append(buffer, block, got) != ASSAY_OK)
-            return assay__fail(error, buffer->status, "cannot hold standard input: %s",
-                               assay_status_message(buffer->status));
-    return ferror(stdin) ? assay__fail_errno(error, "cannot read standard input") : ASSAY_OK;
-}
-
 assay_status assay_growth_table_read(const char *path, const char *size_column,
                                      const char *seconds_column, assay_error *error,
                                      assay_growth_table *table)
@@ -241,12 +227,12 @@ assay_status assay_growth_table_read(const char *path, const char *size_column,
     *table = (assay_growth_table){0};
     assay__buffer buffer;
     char nothing[1] = "";
+    const char *name;
     assay__buffer_init(&buffer, assay__file_maximum(ASSAY_GROWTH_TABLE_MAX_BYTES));
-    assay_status status = read_input(path, &buffer, error);
+    assay_status status = assay__file_read_input(path, &buffer, error, &name);
     if (status == ASSAY_OK)
         status = assay__growth_csv_parse(buffer.data != NULL ? buffer.data : nothing, buffer.length,
-                                         strcmp(path, "-") == 0 ? "standard input" : path,
-                                         size_column, seconds_column, error, table);
+                                         name, size_column, seconds_column, error, table);
     assay__buffer_release(&buffer);
     return status;
 }

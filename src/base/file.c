@@ -190,11 +190,10 @@ void assay__output_abort(assay__output *output)
     release(output);
 }
 
-assay_status assay__file_read(const char *path, assay__buffer *buffer, assay_error *error)
+/* Append all that can be read to `buffer`. */
+static assay_status read_all(int descriptor, const char *path, assay__buffer *buffer,
+                             assay_error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return assay__fail_errno(error, "cannot read '%s'", path);
     assay_status status = ASSAY_OK;
     char chunk[65536];
     for (;;) {
@@ -208,13 +207,31 @@ assay_status assay__file_read(const char *path, assay__buffer *buffer, assay_err
         if (got <= 0 || status != ASSAY_OK)
             break;
     }
-    close(descriptor);
     if (status == ASSAY_E_LIMIT)
         return assay__fail(error, status, "'%s' is larger than the %zu bytes accepted", path,
                            buffer->maximum);
     if (status == ASSAY_E_MEMORY)
         return assay__fail(error, status, "out of memory while reading '%s'", path);
     return status;
+}
+
+assay_status assay__file_read(const char *path, assay__buffer *buffer, assay_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return assay__fail_errno(error, "cannot read '%s'", path);
+    assay_status status = read_all(descriptor, path, buffer, error);
+    close(descriptor);
+    return status;
+}
+
+assay_status assay__file_read_input(const char *path, assay__buffer *buffer, assay_error *error,
+                                    const char **name)
+{
+    bool standard = strcmp(path, "-") == 0;
+    *name = standard ? "standard input" : path;
+    return standard ? read_all(STDIN_FILENO, *name, buffer, error)
+                    : assay__file_read(path, buffer, error);
 }
 
 size_t assay__file_maximum(size_t usual)

@@ -35,6 +35,11 @@ void assay__output_abort(assay__output *output);
 ASSAY_MUST_USE assay_status assay__file_read(const char *path, assay__buffer *buffer,
                                              assay_error *error);
 
+/* The same; but the path "-" is standard input. A message calls it by `name`, which is "standard
+ * input" or the path. */
+ASSAY_MUST_USE assay_status assay__file_read_input(const char *path, assay__buffer *buffer,
+                                                   assay_error *error, const char **name);
+
 /* The largest size that is accepted for a file which is read into memory as a whole: the value of
  * the environment variable ASSAY_MAX_INPUT (such as "2G"), or `usual` if it is not set or cannot be
  * read. */

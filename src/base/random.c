@@ -3,6 +3,7 @@
 #include "base/random.h"
 
 #include <math.h>
+#include <string.h>
 
 static uint64_t rotate_left(uint64_t value, int bits)
 {
@@ -56,4 +57,17 @@ double assay__random_normal(assay__random *random)
 {
     double radius = sqrt(-2 * log(assay__random_uniform(random)));
     return radius * cos(6.283185307179586 * assay__random_uniform(random));
+}
+
+void assay__random_shuffle(assay__random *random, void *items, size_t count, size_t size)
+{
+    unsigned char *bytes = items;
+    uint64_t kept = 0;
+    for (size_t i = count; i > 1; i--) {
+        unsigned char *last = bytes + (i - 1) * size;
+        unsigned char *chosen = bytes + (size_t)assay__random_below(random, i) * size;
+        memcpy(&kept, last, size);
+        memmove(last, chosen, size); /* they may be the same */
+        memcpy(chosen, &kept, size);
+    }
 }

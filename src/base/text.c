@@ -141,6 +141,33 @@ size_t assay__text_line(const char *text, size_t columns, const char **rest)
     return taken;
 }
 
+bool assay__text_same(const char *one, const char *other)
+{
+    return one == other || (one != NULL && other != NULL && strcmp(one, other) == 0);
+}
+
+static char folded(char c)
+{
+    return c == '_' ? '-' : c;
+}
+
+bool assay__text_same_option(const char *name, const char *typed, size_t length)
+{
+    if (strlen(name) != length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (folded(name[i]) != folded(typed[i]))
+            return false;
+    return true;
+}
+
+bool assay__text_is_number(const char *text)
+{
+    enum { MOST_DIGITS = 18 }; /* any number of so many digits is below 2^63 */
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && digits <= MOST_DIGITS && text[digits] == '\0';
+}
+
 bool assay__text_bytes(const char *text, size_t *bytes)
 {
     static const char units[] = "KMGT";

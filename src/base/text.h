@@ -27,6 +27,16 @@ size_t assay__text_sequence(const char *text, size_t available);
 /* Replace control characters and invalid UTF-8 in a terminated string by '?', in place. */
 void assay__text_make_printable(char *text);
 
+/* Whether two texts are equal; NULL equals only NULL. */
+bool assay__text_same(const char *one, const char *other);
+
+/* Whether `typed` (`length` bytes, need not be terminated) is the name of an option. In names of
+ * options "-" and "_" are alike. */
+bool assay__text_same_option(const char *name, const char *typed, size_t length);
+
+/* Whether the text is a whole number in digits alone, which an int64_t can hold. */
+bool assay__text_is_number(const char *text);
+
 /* The number of columns that the text takes on a terminal. It counts code points and ignores
  * East-Asian width. */
 size_t assay__text_columns(const char *text);

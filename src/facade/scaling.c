@@ -108,12 +108,7 @@ static void shuffle(size_t *order, size_t count, assay__random *random)
 {
     for (size_t i = 0; i < count; i++)
         order[i] = i;
-    for (size_t i = count; i > 1; i--) {
-        size_t other = (size_t)assay__random_below(random, i);
-        size_t moved = order[i - 1];
-        order[i - 1] = order[other];
-        order[other] = moved;
-    }
+    assay__random_shuffle(random, order, count, sizeof *order);
 }
 
 static assay_status sample(bench *self, turn *now, size_t part)

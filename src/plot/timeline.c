@@ -1,6 +1,7 @@
 /* Draws a timeline: the spans of each lane, stacked as they nest, or the processes of a run if
- * there are no spans. A bar that ends less than half a pixel after the last one of its row and
- * depth is left out, so the plot of a million spans is no larger than its width requires. */
+ * there are no spans. Spans that nest deeper than MAX_DEPTH are left out, and a note counts them. A
+ * bar that ends less than half a pixel after the last one of its row and depth is left out, so the
+ * plot of a million spans is no larger than its width requires. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,23 +61,53 @@ static void name_lane(const assay_record_lane *lane, bool processes, char name[A
         snprintf(name, ASSAY__CHART_NAME, "%.150s", lane->name);
 }
 
-static bool is_span(const assay_record *record, const assay_record_event *it)
+/* The level of each operation in its lane: how many of its parents are drawn too; -1 if its spans
+ * are not wanted. So a span that is chosen by name is drawn however deeply it nests. Caller frees.
+ * NULL when out of memory. */
+static int32_t *find_levels(const assay_record *record, const assay_plot_settings *settings)
 {
-    return it->kind == ASSAY_EVENT_SPAN && it->name < record->operation_count &&
-           it->lane < record->lane_count;
+    int32_t *levels = malloc((record->operation_count + 1) * sizeof *levels);
+    int32_t *next =
+        malloc((record->operation_count + 1) * sizeof *next); /* level of the children */
+    for (size_t i = 0; levels != NULL && next != NULL && i < record->operation_count; i++) {
+        int32_t parent = assay__operation_parent(record->operations, i);
+        int32_t level = parent >= 0 ? next[parent] : 0;
+        bool wanted = assay__plot_wants(settings, record->operations[i].name);
+        levels[i] = wanted ? level : -1;
+        next[i] = level + wanted;
+    }
+    if (next == NULL) {
+        free(levels);
+        levels = NULL;
+    }
+    free(next);
+    return levels;
 }
 
-/* The first lanes that have spans. `row_of` holds the row of each lane, or SIZE_MAX. */
+/* The spans to draw, and the first lanes that have any. `row_of` holds the row of each lane, or
+ * SIZE_MAX. */
 typedef struct lanes {
+    const assay_record *record;
+    int32_t *levels;
     char names[ASSAY__PLOT_ROWS][ASSAY__CHART_NAME];
     const char *shown[ASSAY__PLOT_ROWS];
     double heights[ASSAY__PLOT_ROWS];
     size_t *row_of, count, all;
+    size_t too_deep; /* spans that are wanted but nest too deeply to be drawn */
 } lanes;
 
-static void find_lanes(const assay_record *record, const assay_plot_settings *settings,
-                       const int32_t *depths, assay__chart *chart, lanes *found)
+/* The level of a span, or -1 if the event is no span or is not wanted. */
+static int32_t level_of(const lanes *found, const assay_record_event *it)
 {
+    return it->kind == ASSAY_EVENT_SPAN && it->name < found->record->operation_count &&
+                   it->lane < found->record->lane_count
+               ? found->levels[it->name]
+               : -1;
+}
+
+static void find_lanes(assay__chart *chart, lanes *found)
+{
+    const assay_record *record = found->record;
     bool processes = false;
     for (size_t i = 0; i < record->lane_count; i++) {
         found->row_of[i] = SIZE_MAX;
@@ -84,7 +115,9 @@ static void find_lanes(const assay_record *record, const assay_plot_settings *se
     }
     for (size_t i = 0; i < record->event_count; i++) {
         const assay_record_event *it = &record->events[i];
-        if (!is_span(record, it) || !assay__plot_wants(settings, record->operations[it->name].name))
+        int32_t level = level_of(found, it);
+        found->too_deep += level >= MAX_DEPTH;
+        if (level < 0 || level >= MAX_DEPTH)
             continue;
         size_t *row = &found->row_of[it->lane];
         if (*row == SIZE_MAX && found->all++ < ASSAY__PLOT_ROWS) {
@@ -95,33 +128,42 @@ static void find_lanes(const assay_record *record, const assay_plot_settings *se
         }
         if (*row == SIZE_MAX)
             continue;
-        int32_t depth = depths[it->name] < MAX_DEPTH ? depths[it->name] : MAX_DEPTH - 1;
-        found->heights[*row] = fmax(found->heights[*row], LEVEL * (depth + 1) + 4);
+        found->heights[*row] = fmax(found->heights[*row], LEVEL * (level + 1) + 4);
         assay__axis_include(&chart->x, it->start_seconds);
         assay__axis_include(&chart->x, it->start_seconds + it->duration_seconds);
     }
 }
 
-static void draw_lanes(const assay_record *record, const assay_plot_settings *settings,
-                       const int32_t *depths, assay__chart *chart, lanes *found)
+static void note_depth(assay__chart *chart, char note[ASSAY__PLOT_NOTE], size_t too_deep)
+{
+    size_t used = chart->note != NULL ? strlen(note) : 0;
+    if (too_deep == 0)
+        return;
+    snprintf(note + used, ASSAY__PLOT_NOTE - used,
+             "%s%zu spans nest deeper than %d levels; choose them by name", used > 0 ? "; " : "",
+             too_deep, MAX_DEPTH);
+    chart->note = note;
+}
+
+static void draw_lanes(assay__chart *chart, lanes *found)
 {
     double tops[ASSAY__PLOT_ROWS], filled[ASSAY__PLOT_ROWS * MAX_DEPTH];
     char note[ASSAY__PLOT_NOTE];
     bars into = {chart, tops, filled};
     (void)assay__axis_finish(&chart->x);
     assay__plot_note_rest(chart, note, found->count, found->all);
+    note_depth(chart, note, found->too_deep);
     assay__chart_begin_rows(chart, found->shown, found->heights, 0, found->count, 0);
     for (size_t i = 0; i < found->count; i++)
         tops[i] = i == 0 ? chart->area.top : tops[i - 1] + found->heights[i - 1];
     for (size_t i = 0; i < ASSAY__PLOT_ROWS * MAX_DEPTH; i++)
         filled[i] = -INFINITY;
-    for (size_t i = 0; i < record->event_count; i++) {
-        const assay_record_event *it = &record->events[i];
-        if (is_span(record, it) && found->row_of[it->lane] != SIZE_MAX &&
-            depths[it->name] < MAX_DEPTH &&
-            assay__plot_wants(settings, record->operations[it->name].name))
-            draw_bar(&into, found->row_of[it->lane], depths[it->name],
-                     record->operations[it->name].name, it->start_seconds,
+    for (size_t i = 0; i < found->record->event_count; i++) {
+        const assay_record_event *it = &found->record->events[i];
+        int32_t level = level_of(found, it);
+        if (level >= 0 && level < MAX_DEPTH && found->row_of[it->lane] != SIZE_MAX)
+            draw_bar(&into, found->row_of[it->lane], level,
+                     found->record->operations[it->name].name, it->start_seconds,
                      it->start_seconds + it->duration_seconds);
     }
 }
@@ -130,18 +172,20 @@ static assay_status plot_spans(const assay_record *record, const assay_plot_sett
                                assay__chart *chart)
 {
     lanes *found = calloc(1, sizeof *found);
-    int32_t *depths = assay__operation_depths(record);
+    int32_t *levels = find_levels(record, settings);
     size_t *row_of = calloc(record->lane_count + 1, sizeof *row_of);
     assay_status status = ASSAY_E_MEMORY;
-    if (found != NULL && depths != NULL && row_of != NULL) {
+    if (found != NULL && levels != NULL && row_of != NULL) {
+        found->record = record;
+        found->levels = levels;
         found->row_of = row_of;
-        find_lanes(record, settings, depths, chart, found);
+        find_lanes(chart, found);
         status = found->count > 0 ? ASSAY_OK : ASSAY_E_DATA;
         if (status == ASSAY_OK)
-            draw_lanes(record, settings, depths, chart, found);
+            draw_lanes(chart, found);
     }
     free(row_of);
-    free(depths);
+    free(levels);
     free(found);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "record/build.h"
 #include "record/fact.h"
 
@@ -260,11 +261,6 @@ assay_status assay__record_join_measures(assay_record *record,
 
 /* ---- finding ---- */
 
-static bool same_owner(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 const assay_record_subject *assay__record_find_subject(const assay_record *record, const char *name)
 {
     for (size_t i = 0; i < record->subject_count; i++)
@@ -285,7 +281,7 @@ const assay_record_series *assay__record_find_series(const assay_record *record,
                                                      const char *of)
 {
     for (size_t i = 0; i < record->series_count; i++)
-        if (strcmp(record->series[i].name, name) == 0 && same_owner(record->series[i].of, of))
+        if (strcmp(record->series[i].name, name) == 0 && assay__text_same(record->series[i].of, of))
             return &record->series[i];
     return NULL;
 }
@@ -306,7 +302,8 @@ const char *assay__record_setting(const assay_record *record, const char *key)
 assay_reading assay__record_figure(const assay_record *record, const char *name, const char *of)
 {
     for (size_t i = 0; i < record->figure_count; i++)
-        if (strcmp(record->figures[i].name, name) == 0 && same_owner(record->figures[i].of, of))
+        if (strcmp(record->figures[i].name, name) == 0 &&
+            assay__text_same(record->figures[i].of, of))
             return record->figures[i].value;
     return assay_reading_missing(ASSAY_NOT_MEASURED);
 }

@@ -496,16 +496,17 @@ static assay_status decode_file(const char *path, top_reader *read, assay_error 
                                 assay_record **record)
 {
     assay__buffer buffer;
+    const char *name;
     *record = NULL;
     assay__buffer_init(&buffer, assay__file_maximum(USUAL_MAXIMUM));
-    assay_status status = assay__file_read(path, &buffer, error);
+    assay_status status = assay__file_read_input(path, &buffer, error, &name);
     if (status == ASSAY_E_LIMIT)
         status = assay__fail(error, status,
                              "'%s' is larger than the %zu bytes that are read; allow more with "
                              "--max-input or ASSAY_MAX_INPUT (2G)",
-                             path, buffer.maximum);
+                             name, buffer.maximum);
     if (status == ASSAY_OK)
-        status = decode(path, buffer.data, buffer.length, read, error, record);
+        status = decode(name, buffer.data, buffer.length, read, error, record);
     assay__buffer_release(&buffer);
     return status;
 }

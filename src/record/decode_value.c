@@ -111,12 +111,22 @@ assay_status assay__decode_text(assay__decoder *d, const char *key, const json_t
     return *text != NULL ? ASSAY_OK : assay__decoder_out_of_memory(d);
 }
 
+/* JSON has one kind of number, so other programs may write the integer 2 as 2.0. Below 2^53 a
+ * double holds every integer. */
+static bool whole_number(const json_t *value, int64_t *number)
+{
+    double real = json_real_value(value); /* 0 if it is none */
+    bool whole = json_is_real(value) && fabs(real) < 0x1p53 && real == floor(real);
+    *number = json_is_integer(value) ? json_integer_value(value) : whole ? (int64_t)real : 0;
+    return json_is_integer(value) || whole;
+}
+
 assay_status assay__decode_integer(const assay__decoder *d, const char *key, const json_t *value,
                                    int64_t low, int64_t high, int64_t *integer)
 {
-    if (!json_is_integer(value))
+    int64_t found;
+    if (!whole_number(value, &found))
         return assay__decoder_reject_type(d, key, "an integer", value);
-    int64_t found = json_integer_value(value);
     if (found < low || found > high)
         return assay__decoder_reject(d, key, "%lld is not within %lld … %lld", (long long)found,
                                      (long long)low, (long long)high);
@@ -214,11 +224,18 @@ assay_status assay__decode_syntax(const assay__decoder *d, const char *json, siz
                                   json_t **top)
 {
     json_error_t syntax;
+    if (length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
+        json += 3;
+        length -= 3;
+    }
     if (length == 0)
         return assay__fail(d->error, ASSAY_E_TRUNCATED,
                            "%s: empty; a run record in JSON is expected", assay__decoder_source(d));
     if (length >= 2 && memcmp(json, "\x1f\x8b", 2) == 0) /* gzip, as pyperf may write it */
         return assay__fail(d->error, ASSAY_E_FORMAT, "%s: compressed; unpack it with gunzip",
+                           assay__decoder_source(d));
+    if (length >= 2 && (memcmp(json, "\xff\xfe", 2) == 0 || memcmp(json, "\xfe\xff", 2) == 0))
+        return assay__fail(d->error, ASSAY_E_FORMAT, "%s: text in UTF-16; save it as UTF-8",
                            assay__decoder_source(d));
     *top = load(json, length, &syntax);
     return *top != NULL ? ASSAY_OK : reject_syntax(d, &syntax);

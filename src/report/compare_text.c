@@ -30,20 +30,6 @@ static const char *format_percent(double share, char text[ASSAY__CELL_BYTES])
     return text;
 }
 
-/* Print a text, wrapped, with each line indented. */
-static void print_wrapped(FILE *stream, const char *text, size_t indent)
-{
-    for (const char *rest; *text != '\0'; text = rest) {
-        size_t bytes = assay__text_line(text, assay__format_width(stream) - indent, &rest);
-        fprintf(stream, "%*s%.*s\n", (int)indent, "", (int)bytes, text);
-    }
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* A path, without its folders if it is too long; NULL for NULL. */
 static const char *short_path(const char *path, size_t width)
 {
@@ -71,8 +57,8 @@ static void print_differences(const assay_record *record, FILE *stream)
     for (size_t i = 0; i < record->difference_count; i++) {
         const assay_record_difference *it = &record->differences[i];
         char label[192];
-        if (i == 0 || !same_text(it->baseline_origin, baseline) ||
-            !same_text(it->candidate_origin, candidate))
+        if (i == 0 || !assay__text_same(it->baseline_origin, baseline) ||
+            !assay__text_same(it->candidate_origin, candidate))
             print_side_by_side(stream, "differs", short_path(it->baseline_origin, VALUE_WIDTH),
                                short_path(it->candidate_origin, VALUE_WIDTH));
         baseline = it->baseline_origin;
@@ -88,8 +74,9 @@ static void print_differences(const assay_record *record, FILE *stream)
  * stand in the columns. */
 static bool is_between_records(const assay_record_comparison *it)
 {
-    return same_text(it->baseline, it->candidate) && it->baseline_origin != NULL &&
-           it->candidate_origin != NULL && !same_text(it->baseline_origin, it->candidate_origin);
+    return assay__text_same(it->baseline, it->candidate) && it->baseline_origin != NULL &&
+           it->candidate_origin != NULL &&
+           !assay__text_same(it->baseline_origin, it->candidate_origin);
 }
 
 /* The width of the columns of names. On a wide terminal they get the additional columns, as far as
@@ -161,7 +148,7 @@ static void print_reason(const assay_record *record, const assay_record_comparis
         return;
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *other = &record->comparisons[i];
-        bool same = other != it && !other->beside && same_text(other->reason, it->reason);
+        bool same = other != it && !other->beside && assay__text_same(other->reason, it->reason);
         if (same && other < it)
             return;
         others += same;
@@ -169,7 +156,7 @@ static void print_reason(const assay_record *record, const assay_record_comparis
     if (others > 0)
         snprintf(more, sizeof more, " (and for %zu more below)", others);
     snprintf(text, sizeof text, "%.900s%s", it->reason, more);
-    print_wrapped(stream, text, REASON_INDENT);
+    assay__format_wrapped(stream, text, REASON_INDENT);
 }
 
 /* Print one comparison. `above` is the comparison before it, or NULL. If both have the same name,
@@ -179,8 +166,8 @@ static void print_comparison(const assay_record *record, const assay_record_comp
 {
     char labels[2][ASSAY__SUBJECT_LABEL];
     bool between = is_between_records(it);
-    bool named =
-        above != NULL && is_between_records(above) && same_text(it->baseline, above->baseline);
+    bool named = above != NULL && is_between_records(above) &&
+                 assay__text_same(it->baseline, above->baseline);
     if (between && !named) {
         assay__format_line(stream, it->baseline, 0);
         fputc('\n', stream);
@@ -191,7 +178,7 @@ static void print_comparison(const assay_record *record, const assay_record_comp
         baseline = short_path(it->baseline_origin, width - 3);
         candidate = short_path(it->candidate_origin, width - 1);
     }
-    if (between && same_text(baseline, candidate)) { /* files of one name in two folders */
+    if (between && assay__text_same(baseline, candidate)) { /* files of one name in two folders */
         baseline = it->baseline_origin;
         candidate = it->candidate_origin;
     }
@@ -222,10 +209,11 @@ static bool is_news(const assay_record *record, const assay_record_comparison *i
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *other = &record->comparisons[i];
         if (!other->beside && other->verdict == it->verdict &&
-            strcmp(it->metric, "cpu_seconds") == 0 && same_text(other->baseline, it->baseline) &&
-            same_text(other->candidate, it->candidate) &&
-            same_text(other->baseline_origin, it->baseline_origin) &&
-            same_text(other->candidate_origin, it->candidate_origin))
+            strcmp(it->metric, "cpu_seconds") == 0 &&
+            assay__text_same(other->baseline, it->baseline) &&
+            assay__text_same(other->candidate, it->candidate) &&
+            assay__text_same(other->baseline_origin, it->baseline_origin) &&
+            assay__text_same(other->candidate_origin, it->candidate_origin))
             return false;
     }
     return true;
@@ -252,7 +240,7 @@ static void print_other_metrics(const assay_record *record, FILE *stream)
         if (first)
             fputc('\n', stream);
         first = false;
-        print_wrapped(stream, text, 0);
+        assay__format_wrapped(stream, text, 0);
     }
 }
 
@@ -311,7 +299,7 @@ static void print_rule(const assay_record *record, const assay_record *above, FI
     fputc('\n', stream);
     for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
-        print_wrapped(stream, line, 0);
+        assay__format_wrapped(stream, line, 0);
     }
 }
 
@@ -327,7 +315,7 @@ static void print_missing(const assay_record *record, FILE *stream)
             continue;
         snprintf(text, sizeof text, "Not compared: '%.256s' is missing from %.256s.", name,
                  from != NULL ? from : "the candidate");
-        print_wrapped(stream, text, 0);
+        assay__format_wrapped(stream, text, 0);
     }
 }
 

@@ -173,3 +173,11 @@ size_t assay__format_name_width(FILE *stream, size_t usual)
 {
     return usual + assay__format_width(stream) - USUAL_WIDTH;
 }
+
+void assay__format_wrapped(FILE *stream, const char *text, size_t indent)
+{
+    for (const char *rest; *text != '\0'; text = rest) {
+        size_t bytes = assay__text_line(text, assay__format_width(stream) - indent, &rest);
+        fprintf(stream, "%*s%.*s\n", (int)indent, "", (int)bytes, text);
+    }
+}

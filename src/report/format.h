@@ -47,6 +47,10 @@ size_t assay__format_name_width(FILE *stream, size_t usual);
 /* Print `text` in a shade, where there is colour. */
 void assay__format_shaded(FILE *stream, assay__shade shade, const char *text);
 
+/* Print `text` in lines of the width of a table, broken between words, each after `indent` blanks.
+ */
+void assay__format_wrapped(FILE *stream, const char *text, size_t indent);
+
 /* Print `text`, which begins after `indent` columns and ends its line. On a terminal that is too
  * narrow, it is cut and ends in "…". */
 void assay__format_line(FILE *stream, const char *text, size_t indent);

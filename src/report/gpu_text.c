@@ -144,27 +144,6 @@ static void print_idle(const assay_record_gpu *gpu, FILE *stream)
     }
 }
 
-/* Print a text in lines of at most 80 columns, broken between words. */
-static void print_wrapped(FILE *stream, const char *text)
-{
-    enum { INDENT = 8, WIDTH = 80 };
-    size_t column = WIDTH;
-    while (*text != '\0') {
-        size_t word = strcspn(text, " ");
-        if (column + 1 + word > WIDTH) {
-            fprintf(stream, "%s%*s", column < WIDTH ? "\n" : "", INDENT, "");
-            column = INDENT;
-        } else {
-            fputc(' ', stream);
-            column++;
-        }
-        fwrite(text, 1, word, stream);
-        column += word;
-        text += word + strspn(text + word, " ");
-    }
-    fputc('\n', stream);
-}
-
 static void print_losses(const assay_record_gpu *gpu, FILE *stream)
 {
     char text[ASSAY__FORMAT_SIZE];
@@ -175,7 +154,7 @@ static void print_losses(const assay_record_gpu *gpu, FILE *stream)
         fprintf(stream, "        %s activities had no times and are left out\n",
                 assay__format_count(gpu->untimed_records, text));
     if (gpu->unseen != NULL)
-        print_wrapped(stream, gpu->unseen);
+        assay__format_wrapped(stream, gpu->unseen, 8);
 }
 
 static void print_summary(const assay_record_gpu *gpu, FILE *stream)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "assay/record.h"
+#include "base/text.h"
 #include "record/metric.h"
 #include "report/cell.h"
 #include "report/export.h"
@@ -32,11 +33,6 @@ typedef struct ranked {
     const char *name;
     place cost, memory;
 } ranked;
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 static const char *metric_of(const assay_record_comparison *it)
 {
@@ -93,7 +89,7 @@ static const char *common_metric(const assay_record *record, const char *first)
     const char *metric = NULL;
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *it = &record->comparisons[i];
-        if (it->beside || !same_text(it->baseline, first))
+        if (it->beside || !assay__text_same(it->baseline, first))
             continue;
         if (metric != NULL && strcmp(metric, metric_of(it)) != 0)
             return ASSAY__METRIC_WALL;
@@ -111,15 +107,16 @@ static size_t gather(const assay_record *record, const char *first, const char *
     all[0] = (ranked){first, one, one};
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *it = &record->comparisons[i];
-        if (same_text(it->baseline, first) && strcmp(metric_of(it), metric) == 0)
+        if (assay__text_same(it->baseline, first) && strcmp(metric_of(it), metric) == 0)
             all[count++] = (ranked){it->candidate, place_of(it), none};
     }
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *it = &record->comparisons[i];
-        if (!same_text(it->baseline, first) || strcmp(metric_of(it), ASSAY__METRIC_PEAK_RSS) != 0)
+        if (!assay__text_same(it->baseline, first) ||
+            strcmp(metric_of(it), ASSAY__METRIC_PEAK_RSS) != 0)
             continue;
         for (size_t k = 1; k < count; k++)
-            if (same_text(all[k].name, it->candidate))
+            if (assay__text_same(all[k].name, it->candidate))
                 all[k].memory = place_of(it);
     }
     return count;
@@ -193,8 +190,8 @@ static bool leads_group(const assay_record *record, size_t index)
 {
     const char *first = record->comparisons[index].baseline;
     for (size_t i = 0; i < record->comparison_count; i++)
-        if (same_text(record->comparisons[i].candidate, first) ||
-            (i < index && same_text(record->comparisons[i].baseline, first)))
+        if (assay__text_same(record->comparisons[i].candidate, first) ||
+            (i < index && assay__text_same(record->comparisons[i].baseline, first)))
             return false;
     return true;
 }

@@ -51,9 +51,9 @@ static const way formats[FORMATS] = {
     {ANY, assay__report_run, NULL, NULL},
     {ANY, assay__report_tree, NULL, NULL},
     {ANY, assay__report_journal, NULL, NULL},
-    {ANY, NULL, NULL, assay__report_bench},
+    {SUBJECTS, NULL, NULL, assay__report_bench},
     {ANY, NULL, NULL, assay__report_comparisons},
-    {ANY, assay__report_scaling, NULL, NULL},
+    {SUBJECTS, assay__report_scaling, NULL, NULL},
     {ANY, assay__report_performance, NULL, NULL},
     {ANY, assay__report_aggregate, NULL, NULL},
     {SPANS, assay__report_summary, NULL, NULL},
@@ -114,8 +114,17 @@ static assay_status nothing_to_show(size_t index, assay_error *error)
 /* Whether a view of one record has anything to show. */
 static bool is_shown(contents needs, const assay_record *record)
 {
-    bool spans = assay__export_has_spans(record);
-    return needs == SPANS ? spans : needs == SPANS_OR_GPU ? spans || record->has_gpu : true;
+    switch (needs) {
+    case SUBJECTS:
+        return record->subject_count > 0 || record->comparison_count > 0;
+    case SPANS:
+        return assay__export_has_spans(record);
+    case SPANS_OR_GPU:
+        return assay__export_has_spans(record) || record->has_gpu;
+    case ANY:
+        break;
+    }
+    return true;
 }
 
 static assay_status print_views(size_t index, const assay_record *const *records,

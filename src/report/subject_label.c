@@ -5,17 +5,12 @@
 #include "base/text.h"
 #include "report/export.h"
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool same_parameters(const assay_record_subject *a, const assay_record_subject *b)
 {
     bool same = a->parameter_count == b->parameter_count;
     for (size_t i = 0; i < a->parameter_count && same; i++)
-        same = same_text(a->parameters[i].key, b->parameters[i].key) &&
-               same_text(a->parameters[i].value, b->parameters[i].value);
+        same = assay__text_same(a->parameters[i].key, b->parameters[i].key) &&
+               assay__text_same(a->parameters[i].value, b->parameters[i].value);
     return same;
 }
 
@@ -34,7 +29,7 @@ const char *assay__subject_label(const assay_record *record, const char *name,
 {
     const assay_record_subject *subject = NULL;
     for (size_t i = 0; i < record->subject_count && subject == NULL; i++)
-        if (same_text(record->subjects[i].name, name))
+        if (assay__text_same(record->subjects[i].name, name))
             subject = &record->subjects[i];
     if (subject == NULL || !stands_alone(record, subject))
         return name;

@@ -15,17 +15,6 @@
 
 #include <stdlib.h>
 
-/* The shuffle of Fisher and Yates. */
-static void shuffle(uint32_t *items, size_t count, assay__random *random)
-{
-    for (size_t i = count; i > 1; i--) {
-        size_t j = (size_t)assay__random_below(random, i);
-        uint32_t kept = items[i - 1];
-        items[i - 1] = items[j];
-        items[j] = kept;
-    }
-}
-
 assay_status assay__order_init(assay__order *order, size_t count, uint64_t seed)
 {
     *order = (assay__order){.count = count};
@@ -62,8 +51,9 @@ static size_t zigzag(size_t place, size_t count)
 void assay__order_next(assay__order *order, uint32_t *round)
 {
     if (order->next == order->rows) {
-        shuffle(order->labels, order->count, &order->random);
-        shuffle(order->shuffled, order->rows, &order->random);
+        assay__random_shuffle(&order->random, order->labels, order->count, sizeof *order->labels);
+        assay__random_shuffle(&order->random, order->shuffled, order->rows,
+                              sizeof *order->shuffled);
         order->next = 0;
     }
     size_t row = order->shuffled[order->next++];

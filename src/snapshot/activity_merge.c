@@ -11,6 +11,7 @@
 
 #include "assay/record_build.h"
 #include "base/grow.h"
+#include "base/text.h"
 
 /* The kinds of copies and of memory are numbered as in CUPTI. */
 enum { MAX_KERNELS = 1 << 16, KIND_HTOD = 1, KIND_DTOH = 2, PAGEABLE = 1, PINNED = 2 };
@@ -122,11 +123,6 @@ static const char *host_memory(const assay__activity_copy *copy)
     return memory == PAGEABLE ? "pageable" : memory == PINNED ? "pinned" : NULL;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static void add_copies(assay__activity_merge *m, const assay__activity_region *region,
                        size_t *numbers)
 {
@@ -134,8 +130,8 @@ static void add_copies(assay__activity_merge *m, const assay__activity_region *r
         const assay__activity_copy *from = &region->copies[i];
         const char *direction = direction_of(from->kind), *memory = host_memory(from);
         size_t at = 0;
-        while (at < m->copy_count && (!is_same(m->copies[at].direction, direction) ||
-                                      !is_same(m->copies[at].memory, memory)))
+        while (at < m->copy_count && (!assay__text_same(m->copies[at].direction, direction) ||
+                                      !assay__text_same(m->copies[at].memory, memory)))
             at++;
         if (at == m->copy_count) /* there is room: fewer pairs of direction and memory than rows */
             m->copies[m->copy_count++] =

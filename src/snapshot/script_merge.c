@@ -213,9 +213,9 @@ static void add_header(assay__script_merge *m, const assay__script_header *heade
     double process_seconds = seconds_of(header->process_ns),
            sampler = seconds_of(header->sampler_ns);
     python->processes++;
-    m->looks += (double)header->looks;
-    m->looked_seconds += seconds_of(header->end_ns - header->start_ns);
-    python->rate_hz = m->looked_seconds > 0 ? m->looks / m->looked_seconds : 0;
+    m->process_samples += (double)header->process_samples;
+    m->sampled_seconds += seconds_of(header->end_ns - header->start_ns);
+    python->rate_hz = m->sampled_seconds > 0 ? m->process_samples / m->sampled_seconds : 0;
     python->samples += header->samples;
     python->torn_samples += header->torn_samples;
     python->dropped_samples += header->dropped_nodes;

@@ -42,7 +42,7 @@ typedef struct assay__script_merge {
     assay__script_slice *slices;
     size_t slice_count, slice_capacity;
     double watched_seconds, seen_native_seconds, squares;
-    double looks, looked_seconds;
+    double process_samples, sampled_seconds;
     uint64_t stamps;
 } assay__script_merge;
 

@@ -25,13 +25,13 @@ typedef struct assay__script_header {
     uint64_t header_bytes; /* offset of the first entry */
     _Atomic uint64_t used; /* bytes of the file that are complete, header included */
     int64_t process_id;
-    uint64_t start_ns;      /* CLOCK_MONOTONIC */
-    uint64_t looks;         /* how often all threads of the process were sampled */
-    double interval_bytes;  /* mean bytes between sampled allocations; 0: they are not sampled */
-    uint64_t samples;       /* of threads that had used the processor */
-    uint64_t torn_samples;  /* the stack changed while it was read; counted as "(unknown)" */
-    uint64_t dropped_nodes; /* found no room: their time is charged to a caller, their allocations
-                               are not counted */
+    uint64_t start_ns;        /* CLOCK_MONOTONIC */
+    uint64_t process_samples; /* how often all threads of the process were sampled */
+    double interval_bytes;    /* mean bytes between sampled allocations; 0: they are not sampled */
+    uint64_t samples;         /* of threads that had used the processor */
+    uint64_t torn_samples;    /* the stack changed while it was read; counted as "(unknown)" */
+    uint64_t dropped_nodes;   /* found no room: their time is charged to a caller, their allocations
+                                 are not counted */
     uint64_t dropped_events;
     uint64_t sampler_ns;    /* processor time of the sampling thread */
     uint64_t process_ns;    /* processor time of the process since start_ns */

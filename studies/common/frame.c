@@ -50,12 +50,12 @@ static assay_status make_folders(const char *path, assay_error *error)
             continue;
         memcpy(partial, path, i);
         partial[i] = '\0';
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST && errno != ENOTDIR)
+        struct stat info;
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST)
             return assay__fail_errno(error, "cannot make the folder '%s'", partial);
+        if (stat(partial, &info) != 0 || !S_ISDIR(info.st_mode))
+            return assay__fail(error, ASSAY_E_IO, "'%s' is in the way: it is no folder", partial);
     }
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return assay__fail(error, ASSAY_E_IO, "'%s' is in the way: it is no folder", path);
     return ASSAY_OK;
 }
 

@@ -132,12 +132,7 @@ static assay_tensor rows_of(const float *data, int64_t rows, int64_t columns)
 
 static void shuffle(assay__fields_points *points, assay__random *random)
 {
-    for (int64_t i = points->samples - 1; i > 0; i--) {
-        int64_t j = (int64_t)assay__random_below(random, (uint64_t)i + 1);
-        int64_t kept = points->order[i];
-        points->order[i] = points->order[j];
-        points->order[j] = kept;
-    }
+    assay__random_shuffle(random, points->order, (size_t)points->samples, sizeof *points->order);
     for (int64_t i = 0; i < points->samples; i++) {
         int64_t from = points->order[i];
         memcpy(points->shuffled + 2 * i, points->x + 2 * from, 2 * sizeof *points->x);

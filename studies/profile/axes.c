@@ -10,6 +10,7 @@
 #include "assay/record_build.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "studies/common/results.h"
 #include "studies/profile/encoding_cost.h"
 #include "studies/profile/view.h"
@@ -24,14 +25,6 @@ static const struct {
 enum { NAMES = sizeof names / sizeof *names };
 static const char encodings_axis[] = "encodings";
 
-static bool same_name(const char *one, const char *other)
-{
-    for (; *one != '\0' || *other != '\0'; one++, other++)
-        if (*one != *other && !(*one == '-' && *other == '_') && !(*one == '_' && *other == '-'))
-            return false;
-    return true;
-}
-
 /* The index of the option that this axis grows, or option_count if there is none. */
 static size_t option_index(const assay_model_class *class_, const char *name)
 {
@@ -41,7 +34,7 @@ static size_t option_index(const assay_model_class *class_, const char *name)
     size_t i = 0;
     while (i < class_->option_count &&
            !(class_->options[i].integer && class_->options[i].words == NULL &&
-             same_name(class_->options[i].name, name)))
+             assay__text_same_option(class_->options[i].name, name, strlen(name))))
         i++;
     return i;
 }

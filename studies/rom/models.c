@@ -199,15 +199,6 @@ static assay_status make_stretches(const assay__rom_settings *settings, const as
     return ASSAY_OK;
 }
 
-static void shuffle(stretches *self, assay__random *random)
-{
-    for (int64_t i = self->count - 1; i > 0; i--) {
-        int64_t j = (int64_t)assay__random_below(random, (uint64_t)i + 1), held = self->order[i];
-        self->order[i] = self->order[j];
-        self->order[j] = held;
-    }
-}
-
 static void fill_batch(const stretches *self, const assay__rom_settings *settings,
                        const assay__rom_data *data, int64_t first, int64_t rows,
                        assay__random *random)
@@ -254,7 +245,7 @@ static assay_status train_epochs(const training *self, stretches *set, assay_err
     assay__random_init(&random, assay__study_plan_of(self->study)->seed);
     for (int64_t epoch = 0; epoch < settings->epochs; epoch++) {
         double sum = 0;
-        shuffle(set, &random);
+        assay__random_shuffle(&random, set->order, (size_t)set->count, sizeof *set->order);
         for (int64_t first = 0; first < set->count; first += settings->batch) {
             int64_t left = set->count - first;
             int64_t rows = left < settings->batch ? left : settings->batch;

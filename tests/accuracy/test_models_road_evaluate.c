@@ -209,6 +209,11 @@ static void test_evaluation(void **state)
     assert_int_equal(assay__road_evaluate(city, &real, &empty, NULL, &error, &different),
                      ASSAY_E_DATA);
     assert_non_null(strstr(error.message, "generated"));
+    for (int64_t i = 0; i < other.first[other.count]; i++)
+        other.seconds[i] = -other.seconds[i]; /* every drive ends before it begins */
+    assert_int_equal(assay__road_evaluate(city, &real, &other, NULL, &error, &different),
+                     ASSAY_E_DATA);
+    assert_non_null(strstr(error.message, "has a duration of at least 0"));
     assay__trajectories_release(&real);
     assay__trajectories_release(&other);
     assay__road_network_free(city);

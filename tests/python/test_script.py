@@ -101,7 +101,7 @@ class Time(Folder):
             self.assertAlmostEqual(error, (shares[name] * (1 - shares[name]) / count) ** 0.5, delta=0.5 * error)
 
     def test_rate(self):
-        """A rate that is asked for is kept; without one, there are more looks at first."""
+        """A rate that is asked for is kept; without one, there are more samples at first."""
         path = self.write("three.py", self.THREE.replace("range(100)", "range(40)"))
         self.run_it("--rate", "50", path)
         self.assertLess(self.record()["python"]["rate_hz"], 60)

@@ -6,13 +6,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
 #include "models/graph/attention.h"
 #include "models/graph/encoding.h"
 #include "models/kernel/kernels.h"
+#include "tests/emulator.h"
 #include "tests/reference/reference.h"
+#include "tests/sanitizers.h"
 #include "tests/unit/graph_fixture.h"
 
 /* ---- Graphs ---- */
@@ -44,6 +47,34 @@ static void test_adjacency(void **unused)
     assert_true(graph.version == version);
     assert_int_equal(assay__graph_set(&graph, 5, 6, list, NULL, NULL), ASSAY_OK);
     assert_true(graph.version != version);
+    assay__memory_free(memory);
+}
+
+/* After a graph for which there was no memory, no graph is taken for the one that is set: not an
+ * empty one, and not the one from before, whose arrays are partly replaced. */
+static void test_no_memory_for_a_graph(void **unused)
+{
+    (void)unused;
+    SKIP_IF_EMULATED("qemu-user ignores RLIMIT_AS");
+    if (ADDRESS_SANITIZER || THREAD_SANITIZER)
+        skip();
+    assay__memory *memory = assay__memory_new();
+    assay__graph graph;
+    assay_error error = {0};
+    struct rlimit before, few = {64 << 20, RLIM_INFINITY};
+    assay__graph_init(&graph, memory);
+    const int64_t list[] = {0, 1, /* to */ 1, 0};
+    assert_int_equal(assay__graph_set(&graph, 2, 2, list, NULL, NULL), ASSAY_OK);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    few.rlim_max = before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_AS, &few), 0);
+    assay_status status = assay__graph_set(&graph, INT32_MAX, 2, list, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, ASSAY_E_MEMORY);
+    assert_non_null(strstr(error.message, "no memory for a graph of 2147483647 nodes, 2 edges"));
+    assert_int_equal(assay__graph_set(&graph, 0, 2, list, NULL, &error), ASSAY_E_DATA);
+    assert_int_equal(assay__graph_set(&graph, 2, 2, list, NULL, NULL), ASSAY_OK);
+    assert_int_equal(graph.nodes, 2);
     assay__memory_free(memory);
 }
 
@@ -215,9 +246,10 @@ static void test_attention_is_stable(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adjacency), cmocka_unit_test(test_bad_graphs),
-        cmocka_unit_test(test_distances), cmocka_unit_test(test_narrow_product),
-        cmocka_unit_test(test_attention), cmocka_unit_test(test_attention_is_stable),
+        cmocka_unit_test(test_adjacency),           cmocka_unit_test(test_no_memory_for_a_graph),
+        cmocka_unit_test(test_bad_graphs),          cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_narrow_product),      cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_attention_is_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

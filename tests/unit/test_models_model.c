@@ -383,6 +383,18 @@ static void test_weights(void **state)
     assert_int_equal(assay__safetensors_write(scratch(), tensors, 2, other, 1, &error), ASSAY_OK);
     assert_int_equal(assay_model_infer(&base_class, scratch(), &error, settings), ASSAY_E_FORMAT);
     assert_non_null(strstr(error.message, "of model 'lstm', not 'probe'"));
+
+    /* Names that JSON cannot hold: the message says so, and the file stays as it was. */
+    tensors[1].name = "b\xff";
+    assert_int_equal(assay__safetensors_write(scratch(), tensors, 2, NULL, 0, &error),
+                     ASSAY_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "the name of tensor 2 ('b?') is not valid UTF-8"));
+    const assay__safetensors_pair broken[] = {{"key", "\xc3"}};
+    assert_int_equal(assay__safetensors_write(scratch(), tensors, 1, broken, 1, &error),
+                     ASSAY_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "'key' of its metadata ('?') is not valid UTF-8"));
+    assert_int_equal(assay_model_infer(&base_class, scratch(), &error, settings), ASSAY_E_FORMAT);
+    assert_non_null(strstr(error.message, "of model 'lstm'"));
     unlink(scratch());
     assay_model_free(model);
 }

@@ -239,6 +239,46 @@ static void test_timeline_of_many_spans_is_small(void **state)
     assay_record_free(record);
 }
 
+/* Deep nesting: the levels that are drawn get room and no others, a note counts the spans below
+ * them, and spans that are chosen by name are drawn however deep they are. */
+static void test_timeline_of_deep_spans(void **state)
+{
+    (void)state;
+    enum { DEPTH = 12, SHOWN = 8, LEVEL = 14 };
+    assay_record *record = new_record();
+    assay_record_lane lane = {.name = "main", .process_id = 1, .thread_id = 1};
+    assert_int_equal(assay_record_add_lane(record, &lane), ASSAY_OK);
+    lane.thread_id = 2;
+    assert_int_equal(assay_record_add_lane(record, &lane), ASSAY_OK);
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "level%u.", i);
+        assay_record_operation operation;
+        assay_record_operation_init(&operation);
+        operation.name = assay_record_text(record, name);
+        operation.parent = (int32_t)i - 1;
+        operation.count = 1;
+        assert_int_equal(assay_record_add_operation(record, &operation), ASSAY_OK);
+        assay_record_event event = {.kind = ASSAY_EVENT_SPAN, .name = i, .duration_seconds = 1};
+        event.lane = i == DEPTH - 1; /* the deepest is all that the second lane has */
+        assert_int_equal(assay_record_add_event(record, &event), ASSAY_OK);
+    }
+    char *text = plot(record, "timeline", NULL);
+    assert_int_equal(occurrences(text, "<rect class=\"pale"), SHOWN);
+    assert_non_null(strstr(text, "4 spans nest deeper than 8 levels; choose them by name"));
+    double height = attribute(text, "height");
+    free(text);
+    text = plot(record, "timeline", "level10.");
+    assert_int_equal(occurrences(text, "<rect class=\"pale"), 1);
+    assert_null(strstr(text, "deeper"));
+    assert_true(attribute(text, "height") < height - (SHOWN - 2) * LEVEL);
+    free(text);
+    text = plot(record, "timeline", "level11.");
+    assert_int_equal(occurrences(text, "<rect class=\"pale"), 1);
+    free(text);
+    assay_record_free(record);
+}
+
 static void add_series(assay_record *record, const char *name, const char *of, const char *along,
                        const double *values, size_t count)
 {
@@ -442,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_ratios_have_interval_colour_and_words),
         cmocka_unit_test(test_distribution_counts_what_is_a_time),
         cmocka_unit_test(test_timeline_of_many_spans_is_small),
+        cmocka_unit_test(test_timeline_of_deep_spans),
         cmocka_unit_test(test_convergence_prefers_losses),
         cmocka_unit_test(test_roofline_meets_its_corner),
         cmocka_unit_test(test_levels_and_the_step_between_them),

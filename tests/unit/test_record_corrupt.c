@@ -279,6 +279,28 @@ static void test_not_a_record(void **state)
     check_syntax("{\"a\": 1e999}", 12, ASSAY_E_FORMAT, "record:1:11: not JSON: ");
     check_syntax("{\"a\": ", 6, ASSAY_E_TRUNCATED, "record:1:6: cut short: ");
     check_syntax("\x1f\x8b\x08", 3, ASSAY_E_FORMAT, "record: compressed; unpack it with gunzip");
+    check_syntax("\xff\xfe{", 3, ASSAY_E_FORMAT, "record: text in UTF-16; save it as UTF-8");
+    check_syntax("\xfe\xff\0{", 4, ASSAY_E_FORMAT, "record: text in UTF-16; save it as UTF-8");
+    check_error("\xef\xbb\xbf", 3, ASSAY_E_TRUNCATED,
+                "record: empty; a run record in JSON is expected");
+}
+
+/* Editors and scripts write a byte order mark before JSON, and 2.0 for the integer 2. */
+static void test_the_same_json_written_by_others(void **state)
+{
+    (void)state;
+    static const char marked[] = "\xef\xbb\xbf{\"schema\": \"assay-record\", \"version\": 2.0}";
+    static const char half[] = "{\"schema\": \"assay-record\", \"version\": 1.5}";
+    static const char vast[] = "{\"schema\": \"assay-record\", \"version\": 1e300}";
+    assay_error error = {0};
+    assay_record *record = NULL;
+    if (assay__record_parse(marked, sizeof marked - 1, &error, &record) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    assay_record_free(record);
+    check_error(half, sizeof half - 1, ASSAY_E_FORMAT,
+                "record: version: an integer is expected, not a number with a fraction");
+    check_error(vast, sizeof vast - 1, ASSAY_E_FORMAT,
+                "record: version: an integer is expected, not a number with a fraction");
 }
 
 static void test_nesting_without_end(void **state)
@@ -379,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_references_that_point_nowhere),
         cmocka_unit_test(test_benchmarks_that_do_not_add_up),
         cmocka_unit_test(test_not_a_record),
+        cmocka_unit_test(test_the_same_json_written_by_others),
         cmocka_unit_test(test_nesting_without_end),
         cmocka_unit_test(test_names_from_outside),
         cmocka_unit_test(test_more_facts_than_accepted),

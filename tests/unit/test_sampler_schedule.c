@@ -14,11 +14,11 @@
 
 enum { FUNCTIONS = 3, REPLICATIONS = 300 };
 static const double shares[FUNCTIONS] = {0.6, 0.3, 0.1};
-static const double seconds = 5, look_ns = 45e3, late_ns = 6e4;
+static const double seconds = 5, sample_ns = 45e3, late_ns = 6e4;
 
 typedef struct found {
     double shares[FUNCTIONS];
-    size_t looks;
+    size_t samples;
 } found;
 
 static int function_at(double time_ns, double period_ns)
@@ -30,14 +30,14 @@ static int function_at(double time_ns, double period_ns)
 /* One run of a program that is always busy. The sampler wakes a little late. */
 static found run(double period_ns, double rate_hz, double run_seconds, uint64_t seed)
 {
-    found f = {.looks = 0};
+    found f = {.samples = 0};
     schedule s;
     schedule_start(&s, rate_hz, true, seed * UINT64_C(0x9E3779B97F4A7C15));
     schedule_resume(&s, 1000000000);
     uint64_t start_ns = 1000000000, now_ns = start_ns;
     double sum = 0, offset_ns = schedule_random(&s) * period_ns;
     for (;;) {
-        schedule_look last = {.busy_ns = (double)(now_ns - start_ns), .cost_ns = look_ns};
+        schedule_sample last = {.busy_ns = (double)(now_ns - start_ns), .cost_ns = sample_ns};
         now_ns =
             schedule_next(&s, now_ns, &last) + (uint64_t)(-log(1 - schedule_random(&s)) * late_ns);
         if ((double)(now_ns - start_ns) > run_seconds * 1e9)
@@ -45,7 +45,7 @@ static found run(double period_ns, double rate_hz, double run_seconds, uint64_t 
         double weight_ns = schedule_cover(&s, s.end_ns);
         f.shares[function_at((double)(now_ns - start_ns) + offset_ns, period_ns)] += weight_ns;
         sum += weight_ns;
-        f.looks++;
+        f.samples++;
     }
     for (int i = 0; i < FUNCTIONS; i++)
         f.shares[i] /= sum;
@@ -104,8 +104,8 @@ static void test_longer(void **state)
         assert_true(try_program(0.17e6, 0, run_seconds).rms[0] < 0.85);
 }
 
-/* At a fixed rate strata are equal. A program in step with them is no worse than independent looks,
- * and one that is slower than they are is much better. */
+/* At a fixed rate strata are equal. A program in step with them is no worse than independent
+ * samples, and one that is slower than they are is much better. */
 static void test_fixed_rate(void **state)
 {
     (void)state;
@@ -118,9 +118,9 @@ static void test_fixed_rate(void **state)
 static void test_rates(void **state)
 {
     (void)state;
-    assert_true(fabs((double)run(3e6, 100, 5, 1).looks - 500) < 3);
-    assert_true(fabs((double)run(3e6, 1000, 5, 1).looks - 5000) < 10);
-    size_t five = run(3e6, 0, 5, 1).looks, hundred = run(3e6, 0, 100, 1).looks;
+    assert_true(fabs((double)run(3e6, 100, 5, 1).samples - 500) < 3);
+    assert_true(fabs((double)run(3e6, 1000, 5, 1).samples - 5000) < 10);
+    size_t five = run(3e6, 0, 5, 1).samples, hundred = run(3e6, 0, 100, 1).samples;
     assert_true(five > 2500 && five < 5000);
     assert_true(hundred > 11000 && hundred < 15000); /* mostly at 100 a second */
 }
@@ -134,16 +134,16 @@ static void test_duty(void **state)
         schedule_start(&s, 0, has_processor, 7);
         schedule_resume(&s, 0);
         uint64_t now_ns = 0;
-        size_t looks = 0;
-        for (; now_ns < 1000000000; looks++)
-            now_ns = schedule_next(&s, now_ns, &(schedule_look){.cost_ns = 200e3});
+        size_t samples = 0;
+        for (; now_ns < 1000000000; samples++)
+            now_ns = schedule_next(&s, now_ns, &(schedule_sample){.cost_ns = 200e3});
         double most = has_processor ? 0.03 : 0.01;
-        assert_true((double)looks * 200e3 / 1e9 < 1.1 * most);
-        assert_true((double)looks * 200e3 / 1e9 > 0.8 * most);
+        assert_true((double)samples * 200e3 / 1e9 < 1.1 * most);
+        assert_true((double)samples * 200e3 / 1e9 > 0.8 * most);
     }
 }
 
-/* A script that waits is looked at less often, and a look that comes late stands for what was
+/* A script that waits is sampled less often, and a sample that comes late stands for what was
  * missed. */
 static void test_idle_and_late(void **state)
 {
@@ -153,16 +153,16 @@ static void test_idle_and_late(void **state)
     schedule_resume(&s, 0);
     uint64_t now_ns = 0;
     for (int i = 0; i < 40; i++)
-        now_ns = schedule_next(&s, now_ns, &(schedule_look){.is_idle = true});
+        now_ns = schedule_next(&s, now_ns, &(schedule_sample){.is_idle = true});
     assert_true(fabs(s.length_ns - 1e7) < 1);
-    schedule_next(&s, now_ns, &(schedule_look){.busy_ns = 1e8});
+    schedule_next(&s, now_ns, &(schedule_sample){.busy_ns = 1e8});
     assert_true(fabs(s.length_ns - 1e6) < 1);
     schedule_cover(&s, s.end_ns);
     uint64_t covered_ns = s.end_ns, late = s.end_ns + 500000000;
-    assert_true(schedule_next(&s, late, &(schedule_look){.busy_ns = 1e8}) >= late);
+    assert_true(schedule_next(&s, late, &(schedule_sample){.busy_ns = 1e8}) >= late);
     assert_true(fabs(schedule_cover(&s, s.end_ns) - (double)(s.end_ns - covered_ns)) < 1);
     assert_true(s.end_ns >= late + 999999);
-    assert_true(schedule_cover(&s, late) == 0); /* the last look: all is covered */
+    assert_true(schedule_cover(&s, late) == 0); /* the last sample: all is covered */
 }
 
 /* Frames are read while their thread goes on: a freed one may hold any value as its caller. */

@@ -79,7 +79,7 @@ static void make_profile(made *m)
                                            .process_id = 4711,
                                            .start_ns = 1000,
                                            .end_ns = 5000,
-                                           .looks = 8,
+                                           .process_samples = 8,
                                            .interval_bytes = 65536,
                                            .samples = 20,
                                            .sampler_ns = 1000000000,
@@ -161,7 +161,7 @@ static void test_times(void **state)
     assay_record_free(record);
 }
 
-/* Two functions of 3 s and 1 s: ten looks of 0.3 s, ten of 0.1 s. */
+/* Two functions of 3 s and 1 s: ten samples of 0.3 s, ten of 0.1 s. */
 static void test_errors(void **state)
 {
     (void)state;

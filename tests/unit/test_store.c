@@ -119,6 +119,30 @@ static void figures_have_names(void **state)
     assay_record_free(record);
 }
 
+/* What has no name has one name: the run, its spans and the results of a study alike. */
+static void unnamed_figures_have_one_name(void **state)
+{
+    (void)state;
+    assay_record *record;
+    assay__store_figures figures;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    record->has_process = true;
+    record->process.wall_seconds = assay_reading_of(3);
+    assay_record_figure result = {.name = "loss", .value = assay_reading_of(0.5)};
+    assert_int_equal(assay_record_add_figure(record, &result), ASSAY_OK);
+    assay_record_subject subject;
+    assay_record_subject_init(&subject);
+    subject.name = "";
+    subject.mean_seconds = assay_reading_of(1);
+    assert_int_equal(assay_record_add_subject(record, &subject), ASSAY_OK);
+    assert_int_equal(assay__store_figures_of(record, &figures), ASSAY_OK);
+    assert_true(figure(&figures, "(unnamed)", "wall_seconds")->value == 1);
+    assert_true(figure(&figures, "(unnamed) #2", "wall_seconds")->value == 3);
+    assert_true(figure(&figures, "(unnamed)", "loss")->value == 0.5);
+    assay__store_figures_release(&figures);
+    assay_record_free(record);
+}
+
 static void long_names_stay_apart(void **state)
 {
     (void)state;
@@ -211,6 +235,10 @@ static void other_databases_are_refused(void **state)
     begin();
     assay_error error = {0};
     assay__store *again;
+    /* A folder. The caller of assay__store_open() names it. */
+    assert_int_equal(assay__store_open("/", false, &error, &again), ASSAY_E_PERMISSION);
+    assert_string_equal(error.message, "the history cannot be used: unable to open database file; "
+                                       "the file and its folder must be writable");
     assert_int_equal(assay__store_execute(store, "UPDATE assay_history SET version = 9", NULL),
                      ASSAY_OK);
     assert_int_equal(assay__store_open(path, true, &error, &again), ASSAY_E_VERSION);
@@ -273,9 +301,10 @@ static void lines_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_have_names),          cmocka_unit_test(long_names_stay_apart),
-        cmocka_unit_test(runs_are_found_and_deleted),  cmocka_unit_test(nothing_is_half_saved),
-        cmocka_unit_test(other_databases_are_refused), cmocka_unit_test(lines_are_read),
+        cmocka_unit_test(figures_have_names),    cmocka_unit_test(unnamed_figures_have_one_name),
+        cmocka_unit_test(long_names_stay_apart), cmocka_unit_test(runs_are_found_and_deleted),
+        cmocka_unit_test(nothing_is_half_saved), cmocka_unit_test(other_databases_are_refused),
+        cmocka_unit_test(lines_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

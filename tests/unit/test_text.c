@@ -158,6 +158,20 @@ static void test_numbers_have_a_decimal_point_in_every_locale(void **state)
     assert_true(fact == 0.25);
 }
 
+static void test_equal_texts(void **state)
+{
+    (void)state;
+    assert_true(assay__text_same(NULL, NULL) && assay__text_same("a", "a"));
+    assert_false(assay__text_same(NULL, "") || assay__text_same("", NULL));
+    assert_true(assay__text_same_option("num-nodes", "num_nodes=5", 9));
+    assert_true(assay__text_same_option("num_nodes", "num-nodes", 9));
+    assert_false(assay__text_same_option("num-nodes", "num-node", 8));
+    assert_false(assay__text_same_option("num-nodes", "num.nodes", 9));
+    assert_true(assay__text_is_number("0") && assay__text_is_number("999999999999999999"));
+    assert_false(assay__text_is_number("") || assay__text_is_number("1000000000000000000"));
+    assert_false(assay__text_is_number("-1") || assay__text_is_number("1 "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +179,7 @@ int main(void)
         cmocka_unit_test(test_controls_and_bad_utf8_are_replaced),
         cmocka_unit_test(test_turning_and_invisible_characters_are_replaced),
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_equal_texts),
         cmocka_unit_test(test_long_names_are_cut_at_a_character),
         cmocka_unit_test(test_empty_names_are_named),
         cmocka_unit_test(test_lines_end_between_words),

@@ -142,3 +142,6 @@ show compare runs-before study
 cp run-0.json study/record.json
 show compare --gate --metric energy study/ run-1.json
 show compare --metric joy runs-before runs-after
+show compare - study/ <run-0.json | head -n 3
+show compare - - <run-0.json
+show compare run-0.json -- run-1.json --gate

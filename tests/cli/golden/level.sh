@@ -4,7 +4,7 @@ lowest=$(levels | sed 's/.*this machine has \([^," ]*\).*/\1/')
 ASSAY_CPU=$lowest levels | grep -c "the models use $lowest"
 ASSAY_CPU=$lowest "$ASSAY" run --quiet --json run.json -- true
 grep -c "\"cpu_level\": \"$lowest\"" run.json
-for bad in x86-64-v9 avx2 ' '; do
+for bad in x86-64-v9 avx2 ' ' "$(printf %02000d 0)"; do
     ASSAY_CPU=$bad "$ASSAY" run -- touch ran 2>&1 | sed 's/it has .*/it has .../'
     ASSAY_CPU=$bad "$ASSAY" profile --model lstm >out.txt 2>err.txt
     echo "exit $?"

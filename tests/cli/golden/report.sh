@@ -58,3 +58,5 @@ for records in 'a.json' 'a.json a.json' 'a.json r.json a.json' 'a.json b.json a.
     echo "$records: $("$ASSAY" report $records | grep -c '^ratio: the candidate') rules," \
         "$("$ASSAY" report --format comparisons $records | grep -c '^ratio: the candidate') with --format comparisons"
 done
+show report - <a.json | head -n 1
+printf '{' | show report -

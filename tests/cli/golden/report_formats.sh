@@ -35,5 +35,7 @@ show report spans.json --summary
 show report spans.json --advice
 show report spans.json bench.json spans.json --format csv-spans
 show report spans.json --format hyperfine
+show report spans.json --format bench
+show report spans.json --format scaling
 "$ASSAY" report bench.json -f hyperfine -o theirs.json
 show report theirs.json --format csv-samples

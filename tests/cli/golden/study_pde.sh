@@ -30,6 +30,8 @@ show study pde --config-name burgers_experiment problem.noise=1
 show study pde --config-name burgers_experiment problem.samples=10
 show study pde --config-name burgers_experiment fast
 show study pde --config-name burgers_experiment --quick --out heat
+mkdir full && ln -s /dev/full full/config.yaml
+show study pde --quick --out full # a full disk
 sed -i 's/batch_size: 32/batch_size: lots/' conf/trainer/synthetic.yaml
 show study pde --config-name burgers_experiment
 printf 'trainer_params:\n  batch_sise: 3\n' >conf/trainer/mine.yaml
