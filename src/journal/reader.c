@@ -332,9 +332,13 @@ static bool read_pool(int descriptor, unsigned char *bytes, const assay__journal
     return read_data(descriptor, bytes + first, set_aside, first);
 }
 
-/* Read again how far the event rings were written. assay__journal_read_events() uses this. */
-static assay_status look_at_rings_again(assay__journal_view *view, int descriptor)
+/* Read the beginning of each lane again, which every span changes. This shows how far the event
+ * rings were written (assay__journal_read_events() uses it), and whether the writer was at work
+ * while its journal was copied. A lane comes before its nodes. So if a span changed a node after a
+ * part of the node was copied, the lane differs from its copy. */
+static assay_status look_at_lanes_again(assay__journal_view *view, int descriptor)
 {
+    unsigned char now[offsetof(assay__lane, kind)];
     size_t room = 0, count = 0;
     assay__lane lane;
     for (uint32_t unit = view->header.first_lane; assay__journal_read_lane(view, unit, &lane);
@@ -342,11 +346,12 @@ static assay_status look_at_rings_again(assay__journal_view *view, int descripto
         if (!assay__grow(&view->rings_after, &room, count + 1, sizeof *view->rings_after))
             return ASSAY_E_MEMORY;
         assay__ring_state *after = &view->rings_after[count++];
-        *after = (assay__ring_state){lane.event_head, lane.event_capacity};
-        off_t at = (off_t)unit * ASSAY__JOURNAL_UNIT + (off_t)offsetof(assay__lane, event_head);
-        if (lane.event_capacity != 0 &&
-            !read_fully(descriptor, (unsigned char *)after, sizeof *after, at))
-            *after = (assay__ring_state){UINT64_MAX - 1, lane.event_capacity};
+        *after = (assay__ring_state){UINT64_MAX - 1, lane.event_capacity};
+        uint64_t offset = (uint64_t)unit * ASSAY__JOURNAL_UNIT;
+        if (!read_fully(descriptor, now, sizeof now, (off_t)offset))
+            continue;
+        memcpy(after, now + offsetof(assay__lane, event_head), sizeof *after);
+        view->changed |= memcmp(now, view->bytes + offset, sizeof now) != 0;
     }
     return ASSAY_OK;
 }
@@ -377,7 +382,7 @@ static assay_status copy_file(assay__journal_view *view, int descriptor, size_t 
         return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
     if (!read_pool(descriptor, view->copy, &view->header))
         return fail_as_shrunk(path, error);
-    if (look_at_rings_again(view, descriptor) != ASSAY_OK)
+    if (look_at_lanes_again(view, descriptor) != ASSAY_OK)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
     return ASSAY_OK;
 }
@@ -418,8 +423,9 @@ bool assay__journal_is_live(const assay__journal_view *view)
     const assay__journal_header *header = &view->header;
     if (header->state != ASSAY__JOURNAL_OPEN || strcmp(assay__boot_id(), header->boot_id) != 0)
         return false;
-    return view->file != NULL ? assay__process_maps(header->process_id, view->file)
-                              : header->process_id == getpid();
+    if (view->file == NULL)
+        return header->process_id == getpid();
+    return view->changed || assay__process_maps(header->process_id, view->file);
 }
 
 const char *assay__journal_operation_name(const assay__journal_view *view, uint32_t operation)

@@ -26,6 +26,7 @@ typedef struct assay__journal_view {
     unsigned char *copy;          /* of the file, or NULL */
     size_t copy_bytes;
     struct assay__ring_state *rings_after; /* of each lane, after everything was copied; or NULL */
+    bool changed;                          /* the file changed while it was copied */
 } assay__journal_view;
 
 /* View `length` bytes, which errors call `label`. The bytes are borrowed. ASSAY_E_FORMAT if they
@@ -52,7 +53,8 @@ double assay__journal_seconds_since(const assay__journal_view *view, uint64_t ti
                                     uint64_t monotonic_ns);
 
 /* Whether the writer may still write: the journal is open, it was made since the boot of this
- * machine, and its process has it mapped. */
+ * machine, and its process has it mapped or changed it while it was copied. The process of another
+ * container is known by its changes only, because its id means another process here. */
 bool assay__journal_is_live(const assay__journal_view *view);
 
 /* The name of an operation, or "(unknown)" if the unit is not that of a name. It belongs to the

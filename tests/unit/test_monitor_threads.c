@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "monitor/state.h"
 #include "tests/emulator.h"
 #include "tests/sanitizers.h"
 
@@ -340,11 +341,58 @@ static void test_a_known_busy_loop_is_measured_right(void **state)
     assay_monitor_free(monitor);
 }
 
+/* Many operations, so that a reader of the file often meets one between two of its stores. */
+static atomic_bool writing;
+static atomic_uint written;
+
+static void *write_many(void *argument)
+{
+    assay_monitor *monitor = argument;
+    for (unsigned i = 0; writing; written = ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "op %u", i % 5000);
+        assay_span_end(assay_monitor_begin(monitor, name));
+    }
+    return NULL;
+}
+
+/* The journal of a process in another container has a process id that means nothing here. While it
+ * is written it is live, and no operation of it is torn. */
+static void test_a_journal_of_another_container_is_live(void **state)
+{
+    (void)state;
+    enum { SNAPSHOTS = 20 };
+    char file[64];
+    snprintf(file, sizeof file, "/tmp/assay-container-%d.assay", (int)getpid());
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.journal_path = file;
+    assay_monitor *monitor = open_monitor(&options);
+    ((assay__journal_header *)(uintptr_t)assay__monitor_journal(monitor))->process_id = INT32_MAX;
+    writing = true;
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, write_many, monitor), 0);
+    uint64_t torn = 0;
+    while (written < 20000)
+        usleep(1000);
+    for (int i = 0; i < SNAPSHOTS; i++) {
+        assay_record *record = NULL;
+        assert_int_equal(assay_snapshot_file(file, NULL, &record), ASSAY_OK);
+        torn += record->integrity.torn_operations;
+        assay_record_free(record);
+    }
+    writing = false;
+    pthread_join(writer, NULL);
+    assert_int_equal(torn, 0);
+    assay_monitor_free(monitor);
+    assert_int_equal(unlink(file), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_that_ended_keep_their_figures),
         cmocka_unit_test(test_lanes_are_recycled),
+        cmocka_unit_test(test_a_journal_of_another_container_is_live),
         cmocka_unit_test(test_threads_beyond_the_lanes_are_dropped_and_said),
         cmocka_unit_test(test_thousands_of_threads_at_once),
         cmocka_unit_test(test_a_thread_that_ends_inside_a_span),
