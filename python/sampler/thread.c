@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "python/sampler/schedule.h"
@@ -44,6 +45,7 @@ typedef struct sampling {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
+    _Atomic int thread_id; /* the kernel's, of the sampling thread */
     bool running, stop, has_events;
     void *interpreter;
     schedule schedule;
@@ -263,6 +265,7 @@ static void *sample(void *context)
 {
     sampling *s = context;
     uint64_t cost_ns = 0, before_ns = 0;
+    s->thread_id = (int)syscall(SYS_gettid);
     prctl(PR_SET_TIMERSLACK, 1000uL, 0uL, 0uL, 0uL); /* 1 µs, for this thread alone */
     schedule_resume(&s->schedule, now_ns());
     look_around(s, s->schedule.end_ns);
@@ -323,6 +326,16 @@ bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
     return start_thread(s);
 }
 
+/* Wait until the kernel has removed the sampling thread, after it was joined. The thread can be
+ * joined a little before that. Until then the kernel counts it as a thread of the process, and
+ * Python 3.12 and later would warn that a process with threads forks. */
+static void wait_until_gone(const sampling *s)
+{
+    enum { MOST_TRIES = 10000 };
+    for (int i = 0; i < MOST_TRIES && syscall(SYS_tgkill, getpid(), s->thread_id, 0) == 0; i++)
+        sched_yield();
+}
+
 void sampling_pause(void)
 {
     sampling *s = &state;
@@ -333,6 +346,7 @@ void sampling_pause(void)
     pthread_cond_signal(&s->wake);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
+    wait_until_gone(s);
     s->running = false;
 }
 
