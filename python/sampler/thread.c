@@ -5,7 +5,8 @@
  * stands for. The charges of a thread must add up to the processor time that it has used. So each
  * charge is multiplied by a factor close to 1, which slowly makes up for the difference. To charge
  * the difference itself would be wrong: the sampled line would pay for lines that ran before it,
- * and the ends of bursts would seem longer than their beginnings. A sample of a waiting thread
+ * and the ends of bursts would seem longer than their beginnings. What an ended thread was not
+ * charged is charged to the next line that is found running. A sample of a waiting thread
  * attributes the time that the thread has waited since it was last found waiting. A thread that has
  * used no processor time since the last sample has not moved, so its frames are not read again. */
 #include "python/sampler/sampler.h"
