@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "python/sampler/sampler.h"
 
@@ -74,12 +76,25 @@ static PyObject *module_pause(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+static int resume(void *unused)
+{
+    (void)unused;
+    if (asked.started && sampling_resume())
+        allocations_switch(true);
+    return 0;
+}
+
+/* Called in the parent after a fork. Python 3.13 counts the threads of the process after this call,
+ * and warns of a fork if it finds several. So the sampling thread starts a little later, when the
+ * main thread executes its next instruction. If another thread forks, the warning is right, and the
+ * main thread may wait for long. */
 static PyObject *module_resume(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    if (asked.started && sampling_resume())
-        allocations_switch(true);
+    bool later = PY_VERSION_HEX >= 0x030D0000 && syscall(SYS_gettid) == getpid();
+    if (!later || Py_AddPendingCall(resume, NULL) != 0)
+        resume(NULL);
     Py_RETURN_NONE;
 }
 

@@ -5,7 +5,8 @@
  * stands for. The charges of a thread must add up to the processor time that it has used. So each
  * charge is multiplied by a factor close to 1, which slowly makes up for the difference. To charge
  * the difference itself would be wrong: the sampled line would pay for lines that ran before it,
- * and the ends of bursts would seem longer than their beginnings. A sample of a waiting thread
+ * and the ends of bursts would seem longer than their beginnings. What an ended thread was not
+ * charged is charged to the next line that is found running. A sample of a waiting thread
  * attributes the time that the thread has waited since it was last found waiting. A thread that has
  * used no processor time since the last sample has not moved, so its frames are not read again. */
 #include "python/sampler/sampler.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "python/sampler/schedule.h"
@@ -44,6 +46,7 @@ typedef struct sampling {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
+    _Atomic int thread_id; /* the kernel's, of the sampling thread */
     bool running, stop, has_events;
     void *interpreter;
     schedule schedule;
@@ -264,6 +267,7 @@ static void *run_sampling(void *context)
 {
     sampling *s = context;
     uint64_t cost_ns = 0, before_ns = 0;
+    s->thread_id = (int)syscall(SYS_gettid);
     prctl(PR_SET_TIMERSLACK, 1000uL, 0uL, 0uL, 0uL); /* 1 µs, for this thread alone */
     schedule_resume(&s->schedule, now_ns());
     sample_threads(s, s->schedule.end_ns);
@@ -324,6 +328,16 @@ bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
     return start_thread(s);
 }
 
+/* Wait until the kernel has removed the sampling thread, after it was joined. The thread can be
+ * joined a little before that. Until then the kernel counts it as a thread of the process, and
+ * Python 3.12 and later would warn that a process with threads forks. */
+static void wait_until_gone(const sampling *s)
+{
+    enum { MOST_TRIES = 10000 };
+    for (int i = 0; i < MOST_TRIES && syscall(SYS_tgkill, getpid(), s->thread_id, 0) == 0; i++)
+        sched_yield();
+}
+
 void sampling_pause(void)
 {
     sampling *s = &state;
@@ -334,6 +348,7 @@ void sampling_pause(void)
     pthread_cond_signal(&s->wake);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
+    wait_until_gone(s);
     s->running = false;
 }
 

@@ -394,13 +394,36 @@ class Unnoticed(Folder):
     def test_fork_warns_no_more_than_before(self):
         self.write("forks.py", """
             import os, warnings
-            warnings.simplefilter("error")
-            child = os.fork()
-            if child == 0:
-                os._exit(0)
-            print(os.waitpid(child, 0)[1])
+            warnings.simplefilter("always")
+            for _ in range(200):
+                child = os.fork()
+                if child == 0:
+                    os._exit(0)
+                assert os.waitpid(child, 0)[1] == 0
             """)
         self.both("forks.py")
+
+
+    def test_the_parent_is_sampled_after_a_fork(self):
+        self.write("later.py", """
+            import os, threading, time
+            def fork():
+                child = os.fork()
+                if child == 0:
+                    os._exit(0)
+                os.waitpid(child, 0)
+            def spend(end):
+                while time.thread_time() < end:
+                    pass
+            fork()
+            spend(time.thread_time() + 0.5)
+            forks = threading.Thread(target=lambda: (fork(), spend(0.5)))
+            forks.start()
+            forks.join()
+            """)
+        self.run_it("later.py")
+        functions = {item["name"]: item["self_seconds"] for item in self.record()["python"]["functions"]}
+        self.assertAlmostEqual(functions["spend"], 1, delta=0.3)
 
 
 class Processes(Folder):
