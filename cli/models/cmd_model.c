@@ -43,7 +43,7 @@ static const option model_options[] = {
     {"seed", 's', OPTION_NUMBER, "N",
      "Seed of initial weights, made-up data and batches (default: 0).",
      offsetof(model_settings, seed)},
-    {"threads", 'T', OPTION_COUNT, "N", "Threads for the arithmetic (default: 1).",
+    {"threads", 'T', OPTION_COUNT, "N", "Threads for the arithmetic (default: 1, at most 256).",
      offsetof(model_settings, threads)},
     {"device", 0, OPTION_TEXT, "DEVICE",
      "Where the arithmetic runs: cpu, or a CUDA device such as cuda:0 (default: cpu).",
@@ -142,7 +142,6 @@ static int work(model_job *job, char **operands, int count)
     int code = output_refuse("model", outputs, 2);
     if (code != EX_OK)
         return code;
-    model_job_set_threads(job);
     return action->run(job);
 }
 

@@ -71,7 +71,7 @@ static const option profile_options[] = {
      offsetof(model_settings, profile.budget_seconds)},
     {"seed", 's', OPTION_NUMBER, "N", "Seed of initial weights and made-up data (default: 42).",
      offsetof(model_settings, seed)},
-    {"threads", 'T', OPTION_COUNT, "N", "Threads for the arithmetic (default: 1).",
+    {"threads", 'T', OPTION_COUNT, "N", "Threads for the arithmetic (default: 1, at most 256).",
      offsetof(model_settings, threads)},
     {"device", 0, OPTION_TEXT, "DEVICE",
      "Where the arithmetic runs: cpu, or a CUDA device such as cuda:0 (default: cpu).",
@@ -389,7 +389,6 @@ static int work(model_job *job, char **operands, int count)
         return code;
     if (!job->settings->seed.given)
         job->settings->seed.value = 42;
-    model_job_set_threads(job);
     return profile_model(job, chosen, &grown);
 }
 

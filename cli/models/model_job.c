@@ -6,8 +6,20 @@
 #include <sysexits.h>
 
 #include "cli/common/complete.h"
+#include "cli/common/message.h"
 
-enum { MAX_THREADS = 1024 };
+/* Set the number of threads for the arithmetic, if it was given. */
+static int set_threads(const command *self, size_t threads)
+{
+    if (threads > ASSAY_MODELS_MAX_THREADS) {
+        message_error("assay %s: at most %d threads, not %zu", self->name, ASSAY_MODELS_MAX_THREADS,
+                      threads);
+        return EX_USAGE;
+    }
+    if (threads > 0)
+        assay_models_set_threads((int)threads);
+    return EX_OK;
+}
 
 static int parse_and_work(model_job *job, const command *self, int argc, char **argv,
                           int (*work)(model_job *job, char **operands, int count))
@@ -19,7 +31,8 @@ static int parse_and_work(model_job *job, const command *self, int argc, char **
     adapted.option_count = job->option_count;
     if (!options_parse(&adapted, argc, argv, job->settings, &operands, &count, &code))
         return code;
-    return work(job, operands, count);
+    code = set_threads(self, job->settings->threads);
+    return code == EX_OK ? work(job, operands, count) : code;
 }
 
 int model_job_run(const command *self, int argc, char **argv,
@@ -62,11 +75,4 @@ void model_job_complete(const command *self, int argc, char **argv)
     }
     complete_command(&adapted, &job, argc, argv);
     model_options_release(&job);
-}
-
-void model_job_set_threads(const model_job *job)
-{
-    size_t threads = job->settings->threads;
-    if (threads > 0)
-        assay_models_set_threads(threads > MAX_THREADS ? MAX_THREADS : (int)threads);
 }

@@ -66,9 +66,6 @@ void model_job_complete(const command *self, int argc, char **argv);
 const char *model_job_choice(const model_job *job, const option *of, size_t index,
                              const char **help);
 
-/* Set the number of threads for the arithmetic, if it was given. */
-void model_job_set_threads(const model_job *job);
-
 /* ---- model_options.c ---- */
 
 /* Find the model that the command line names, if it names one, and make the table. Returns EX_OK,

@@ -335,8 +335,10 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_figures(assay_model *model,
                                                           assay_figure_sink sink, void *context,
                                                           assay_error *error);
 
-/* Set the number of threads for the arithmetic of the built-in models, in the whole process. At
- * least 1. */
+enum { ASSAY_MODELS_MAX_THREADS = 256 };
+
+/* Set the number of threads for the arithmetic of the built-in models, in the whole process. A
+ * number below 1 means 1, and a number above ASSAY_MODELS_MAX_THREADS means that maximum. */
 ASSAY_API void assay_models_set_threads(int threads);
 
 /* ---- Files ---- */

@@ -17,7 +17,7 @@
 
 #include "assay/model.h"
 
-enum { MAX_THREADS = 256, SPINS = 2000 };
+enum { MAX_THREADS = ASSAY_MODELS_MAX_THREADS, SPINS = 2000 };
 
 static struct {
     atomic_int threads; /* the number that was set; 0 if none was */

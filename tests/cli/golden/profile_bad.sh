@@ -17,3 +17,5 @@ mkdir -p here/raw && touch here/raw/edge.csv.gz
 show profile --model graph_transformer --dataset peptides_func --data-dir here
 show profile --model graph_transformer --num-heads 3 --num-nodes 4 --num-edges 4
 show profile --model mlp --json nowhere/p.json
+show profile --model mlp --threads 257
+show profile --model mlp --threads 4294967297

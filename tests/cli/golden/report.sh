@@ -60,3 +60,4 @@ for records in 'a.json' 'a.json a.json' 'a.json r.json a.json' 'a.json b.json a.
 done
 show report - <a.json | head -n 1
 printf '{' | show report -
+echo '{"context": {"date": "2026-01-01T00:00:00+00:00"}, "benchmarks": []}' | show report -
