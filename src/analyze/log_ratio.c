@@ -97,8 +97,11 @@ static bool usable(assay__log_ratio *log_ratio, const char *side,
     if ((log_ratio->nature & ASSAY__SAMPLES_EXACT) != 0)
         return true;
     if (count > 1 && equal == count)
-        forbid(log_ratio, "all %zu samples of the %s are equal: the clock is too coarse", count,
-               side);
+        forbid(log_ratio,
+               (log_ratio->nature & ASSAY__SAMPLES_INDEPENDENT) != 0
+                   ? "all %zu runs of the %s are equal: are they copies of one run?"
+                   : "all %zu samples of the %s are equal: the clock is too coarse",
+               count, side);
     return count == 1 || equal < count;
 }
 
