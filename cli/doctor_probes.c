@@ -324,6 +324,30 @@ static void examine_energy(doctor_finding *f)
     assay_meter_free(meter);
 }
 
+/* List the figures that a device gives, ", memory, load", and those that it does not give, with the
+ * reason: "; no energy (not permitted)". */
+static void list_figures(const assay_device_state *state, char *given, size_t given_bytes,
+                         char *missing, size_t missing_bytes)
+{
+    const struct {
+        const char *name;
+        assay_reading reading;
+    } figures[] = {{"memory", state->used_bytes},
+                   {"load", state->utilisation},
+                   {"power", state->power_watts},
+                   {"energy", state->energy_joules}};
+    given[0] = missing[0] = '\0';
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        const assay_validity validity = figures[i].reading.validity;
+        const size_t used = strlen(given), lost = strlen(missing);
+        if (validity == ASSAY_VALID)
+            snprintf(given + used, given_bytes - used, ", %s", figures[i].name);
+        else
+            snprintf(missing + lost, missing_bytes - lost, "; no %s (%s)", figures[i].name,
+                     assay_validity_text(validity));
+    }
+}
+
 static void examine_gpu(doctor_finding *f)
 {
     assay_error error = {0};
@@ -337,17 +361,25 @@ static void examine_gpu(doctor_finding *f)
         conclude(f, DOCTOR_NO, "%s", count == 0 ? "a driver, but no device" : error.message);
         return;
     }
-    char others[48] = "", slowed[64] = "";
+    char others[48] = "", memory[32] = "", slowed[64] = "", given[96], missing[160];
     if (count > 1)
         snprintf(others, sizeof others, " and %zu more", count - 1);
+    if (device.memory_bytes.validity == ASSAY_VALID)
+        snprintf(memory, sizeof memory, ", %.0f GiB", device.memory_bytes.value / (1 << 30));
     assay_device_state state = ASSAY_INIT(assay_device_state);
-    if (assay_device_read(0, ASSAY_DEVICE_LOAD, &error, &state) == ASSAY_OK &&
-        state.throttle.validity == ASSAY_VALID && state.throttle.value > 0)
+    const unsigned parts = (unsigned)ASSAY_DEVICE_MEMORY | ASSAY_DEVICE_LOAD | ASSAY_DEVICE_POWER |
+                           ASSAY_DEVICE_ENERGY;
+    if (assay_device_read(0, parts, &error, &state) != ASSAY_OK) {
+        conclude(f, DOCTOR_NO, "%s", error.message);
+        return;
+    }
+    if (state.throttle.validity == ASSAY_VALID && state.throttle.value > 0)
         snprintf(slowed, sizeof slowed, "; slowed down now: %s",
                  assay_device_throttle_text((unsigned)state.throttle.value));
-    conclude(f, slowed[0] != '\0' ? DOCTOR_LIMITED : DOCTOR_OK,
-             "%s, %.0f GiB, driver %s%s: spans on its streams, memory, load, power and energy%s%s",
-             device.name, device.memory_bytes.value / (1 << 30), device.driver, others,
+    list_figures(&state, given, sizeof given, missing, sizeof missing);
+    conclude(f, slowed[0] != '\0' || missing[0] != '\0' ? DOCTOR_LIMITED : DOCTOR_OK,
+             "%s%s, driver %s%s: spans on its streams%s%s%s%s", device.name, memory, device.driver,
+             others, given, missing,
              device.partitioned ? "; it is partitioned, figures are of the whole board" : "",
              slowed);
 }

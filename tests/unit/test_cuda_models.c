@@ -275,11 +275,11 @@ static void test_graph_transformer(void **state)
                      "dropout=0.1 mpnn=2"},
         /* Heads of more than 256 columns are divided. */
         {.model = "graph_transformer",
-         .settings = "input-dim=6 hidden-dim=300 num-heads=1 ffn-dim=8 num-layers=1 num-nodes=34 "
-                     "num-edges=60 bias-distance=3"},
+         .settings = "input-dim=6 hidden-dim=264 num-heads=1 ffn-dim=8 num-layers=1 num-nodes=10 "
+                     "num-edges=20 bias-distance=3"},
         {.model = "graph_transformer",
-         .settings = "input-dim=6 hidden-dim=580 num-heads=2 ffn-dim=8 num-layers=1 num-nodes=9 "
-                     "num-edges=20 attention=1 bias-distance=2"}};
+         .settings = "input-dim=6 hidden-dim=520 num-heads=2 ffn-dim=8 num-layers=1 num-nodes=5 "
+                     "num-edges=9 attention=1 bias-distance=2"}};
     (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         compare(&variants[i]);

@@ -18,7 +18,7 @@ for subject in record["subjects"]:
     print(subject["throttled_samples"], subject["throttle"], 0.7 < subject["energy_joules"] / joules < 1.3)
 PYTHON
 echo "— too short for the counter"
-LD_LIBRARY_PATH=$fakes "$ASSAY" bench --runs 3 --metric energy --json short.json -- true -- /bin/true >text.txt 2>errors.txt
+FAKE_NVML=$FAKE_NVML,tick=1000 LD_LIBRARY_PATH=$fakes "$ASSAY" bench --runs 3 --metric energy --json short.json -- true -- /bin/true >text.txt 2>errors.txt
 echo "exit $?"
 cat errors.txt
 python3 - <<'PYTHON'

@@ -32,3 +32,15 @@ sed 's/"processor": "[^"]*"/"processor": "another"/' >cache/assay/peak.json <<'J
 {"gflops": 1.0, "gigabytes_per_second": 1.0, "processor": "x", "measured_at": "now"}
 JSON
 "$ASSAY" doctor --json - | grep -A3 '"peak"' | grep level
+
+echo "== what the driver says of GPUs"
+for said in boards=1 boards=1,mig=1 boards=1,energy=4 boards=1,memory=3,power=999 boards=1,lost=0 count=15 boards=0 init=9 init=4; do
+    LD_LIBRARY_PATH=$SUBJECTS/../fake FAKE_NVML=$said ASSAY_POWERCAP=$PWD/none "$ASSAY" doctor --json gpu.json >/dev/null
+    python3 - $said <<'PYTHON'
+import json, os, sys
+print(sys.argv[1])
+for check in json.load(open("gpu.json"))["checks"]:
+    if check["key"] in ("gpu", "energy"):
+        print("   ", check["level"], check["key"], check["finding"].replace(os.getcwd(), "."))
+PYTHON
+done

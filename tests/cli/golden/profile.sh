@@ -130,3 +130,12 @@ one, two = (json.load(open(f"same.{run}.json")) for run in (1, 2))
 print("same seed, same", [key for key in ("hardware", "model_info", "flops") if one[key] == two[key]])
 print("bytes", one["memory"]["breakdown"] == two["memory"]["breakdown"])
 P
+
+echo "== the GPU of the machine"
+for said in boards=1 boards=1,memory=3 init=9; do
+    LD_LIBRARY_PATH=$SUBJECTS/../fake FAKE_NVML=$said "$ASSAY" profile --model mlp --profile memory $runs --json gpu.json >/dev/null 2>&1
+    python3 -c '
+import json
+hardware = json.load(open("gpu.json"))["hardware"]
+print(hardware["cuda_available"], hardware["gpu_name"], hardware["gpu_memory_gb"])'
+done
