@@ -56,8 +56,8 @@ ASSAY_MUST_USE assay_status assay__merge_begin(assay__merge *merge,
 ASSAY_MUST_USE assay_status assay__merge_journal(assay__merge *merge,
                                                  const assay__journal_view *view);
 
-/* Compute the figures that need all journals (quantiles, deviations, totals) and return the record,
- * which then belongs to the caller. */
+/* merge_finish.c — compute the figures that need all journals (quantiles, deviations, totals) and
+ * return the record, which then belongs to the caller. */
 assay_record *assay__merge_finish(assay__merge *merge);
 
 /* Release a merge. The record is freed as well, unless assay__merge_finish() has returned it. */
