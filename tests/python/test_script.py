@@ -123,15 +123,19 @@ class Time(Folder):
                 first(now + 3_000_000)
                 second(now + 6_000_000)
                 time.sleep(0.02)
+            ran, waited = map(int, open("/proc/thread-self/schedstat").read().split()[:2])
+            open("waited", "w").write(str(waited / (ran + waited)))
             """)
-        shares, samples = {}, 0
+        shares, samples, waited = {}, 0, 0
         for _ in range(3):
             self.run_it("bursts.py")
             samples += self.record()["python"]["samples"]
+            waited += float(open(os.path.join(self.path, "waited")).read()) / 3
             for name, share in self.shares().items():
                 shares[name] = shares.get(name, 0) + share / 3
-        # The difference has a standard error of 1 / sqrt(samples), and a busy machine gives few of them.
-        self.assertAlmostEqual(shares["first"], shares["second"], delta=max(0.12, 4 / samples ** 0.5))
+        # The difference has a standard error of 1 / sqrt(samples), and a busy machine gives few of them. There, a burst
+        # also waits at its beginning for a processor, and samples that find it waiting are charged to the beginning.
+        self.assertAlmostEqual(shares["first"], shares["second"], delta=max(0.12, 4 / samples ** 0.5) + waited)
 
     def test_lines(self):
         """Lines without calls, which a sampler that waits for the interpreter's lock never sees."""
