@@ -185,10 +185,14 @@ static uint64_t ticks_of_10ms(const assay_clock *clock)
 /* Copy a path and make it absolute, so that forked children find it from any working directory. */
 static char *absolute(const char *path)
 {
-    char folder[PATH_MAX], *whole = NULL;
+    char folder[PATH_MAX];
     if (*path == '/' || *path == '\0' || getcwd(folder, sizeof folder) == NULL)
         return strdup(path);
-    return asprintf(&whole, "%s/%s", folder, path) < 0 ? NULL : whole;
+    size_t size = strlen(folder) + strlen(path) + 2;
+    char *whole = malloc(size);
+    if (whole != NULL)
+        snprintf(whole, size, "%s/%s", folder, path);
+    return whole;
 }
 
 /* Remember where the journal goes: to a path, to a directory or, without both, to private memory.
