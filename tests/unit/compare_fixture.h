@@ -80,6 +80,19 @@ static inline const assay_record_comparison *compare(assay_record *record, doubl
     return record->comparisons;
 }
 
+/* Compare two runs, which are freed. Returns the comparisons of the result. */
+static inline const assay_record_comparison *compare_runs(assay_record *before, assay_record *after,
+                                                          assay_record **result)
+{
+    const assay_record *records[] = {before, after};
+    const assay_compare_side sides[] = {{sizeof *sides, "before", &records[0], 1},
+                                        {sizeof *sides, "after", &records[1], 1}};
+    assert_int_equal(assay_records_compare(sides, 2, NULL, NULL, result), ASSAY_OK);
+    assay_record_free(before);
+    assay_record_free(after);
+    return (*result)->comparisons;
+}
+
 /* A clear difference, with the candidate's first sample and count replaced. */
 static inline assay_record *with_sample(double seconds, size_t count)
 {

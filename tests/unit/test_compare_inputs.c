@@ -41,18 +41,6 @@ static assay_record *run(double own, const char *inputs, double (*machine)(size_
     return record;
 }
 
-static const assay_record_comparison *compare_runs(assay_record *before, assay_record *after,
-                                                   assay_record **result)
-{
-    const assay_record *records[] = {before, after};
-    const assay_compare_side sides[] = {{sizeof *sides, "before", &records[0], 1},
-                                        {sizeof *sides, "after", &records[1], 1}};
-    assert_int_equal(assay_records_compare(sides, 2, NULL, NULL, result), ASSAY_OK);
-    assay_record_free(before);
-    assay_record_free(after);
-    return (*result)->comparisons;
-}
-
 static void check(assay_record *before, assay_record *after, assay_verdict expected,
                   const char *reason)
 {

@@ -47,18 +47,6 @@ static assay_record *study(double own, double machine, double waits)
     return record;
 }
 
-static const assay_record_comparison *compare_runs(assay_record *before, assay_record *after,
-                                                   assay_record **result)
-{
-    const assay_record *records[] = {before, after};
-    const assay_compare_side sides[] = {{sizeof *sides, "before", &records[0], 1},
-                                        {sizeof *sides, "after", &records[1], 1}};
-    assert_int_equal(assay_records_compare(sides, 2, NULL, NULL, result), ASSAY_OK);
-    assay_record_free(before);
-    assay_record_free(after);
-    return (*result)->comparisons;
-}
-
 /* The candidate had to share its processor: wall time says nothing, processor time does. */
 static void test_waiting_is_no_difference(void **state)
 {
