@@ -10,8 +10,9 @@
  * to 2 %. So the quickest quarter of each side is compared. If a candidate is slower only in its
  * other samples, there is no verdict, because the times themselves must agree as well (trial.c).
  *
- * If each sample has an input of its own, the same in both runs, the inputs are compared one by
- * one: those beside which both yardsticks agree, and all of these. */
+ * If each sample has an input of its own, the same in both runs, each input is compared with
+ * itself. Only inputs beside which the yardsticks of both runs agree are used, but not only the
+ * quickest quarter of them. */
 #include "analyze/relative.h"
 
 #include <math.h>

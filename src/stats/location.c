@@ -51,7 +51,8 @@ _Static_assert(RHOS *WHITES + 1 == ASSAY__LOCATION_TERMS,
                "one term for each autocorrelation, and one for none");
 
 /* The prior probability that the values of two series, of one series, and of pairs are independent.
- * One series has half as many values as two of its length to show an autocorrelation. */
+ * One series has half the values of two series of its length, so it shows an autocorrelation less
+ * well. */
 static const double NO_MEMORY_OF_SERIES = 0.4, NO_MEMORY_OF_ONE_SERIES = 0.05,
                     NO_MEMORY_OF_PAIRS = 0.97;
 

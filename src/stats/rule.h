@@ -17,8 +17,8 @@
 /* Fewer pairs, samples or runs are never judged. Samples that did not take turns are judged by the
  * autocorrelation that they show, and fewer than 20 do not show it: of equals with 10 samples on
  * each side, 14 % were called different if the machine has two levels (bench/verdicts.c). The
- * ratios of inputs are one series instead of two, so twice as many are needed: with 20 it were 4 %.
- */
+ * ratios of inputs are one series instead of two, so twice as many are needed. With 20 inputs, 4 %
+ * of the equals were called different. */
 #define ASSAY__RULE_PAIRS_LEAST   6
 #define ASSAY__RULE_SAMPLES_LEAST 20
 #define ASSAY__RULE_INPUTS_LEAST  40
