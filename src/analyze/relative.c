@@ -154,19 +154,21 @@ typedef struct choice {
     size_t count;
     range speeds;
     double most;           /* largest value divided by its yardstick */
-    const double *partner; /* the yardstick of the other side must agree with its own; NULL: any */
+    const double *partner; /* for inputs, the yardstick of the other side; NULL: not looked at */
+    double apart;          /* the two yardsticks may differ by this factor */
 } choice;
 
-static bool agree(double yardstick, double other)
+/* Yardsticks that were not timed (NaN) agree at no factor. */
+static bool agree(double yardstick, double other, double apart)
 {
-    return yardstick <= other * AGREEING && other <= yardstick * AGREEING;
+    return yardstick <= other * apart && other <= yardstick * apart;
 }
 
 static bool counts(const choice *it, size_t at)
 {
     return is_within(it->speeds, it->yardstick[at]) &&
            it->values[at] / it->yardstick[at] <= it->most &&
-           (it->partner == NULL || agree(it->yardstick[at], it->partner[at]));
+           (it->partner == NULL || agree(it->yardstick[at], it->partner[at], it->apart));
 }
 
 /* Copy the values of the selected samples, divided by the yardstick if `over_yardstick`. Returns
@@ -201,22 +203,33 @@ static double mean_speed(const choice *it)
     return found > 0 ? sum / found : 0;
 }
 
+/* Which samples are used: a range of speeds and a share of the quickest, or inputs whose yardsticks
+ * on both sides differ by at most a factor. */
+typedef struct selection {
+    range speeds;
+    double share;
+    bool by_input;
+    double apart;
+} selection;
+
+/* `other` is the subject of the other side. Both sides select the same inputs. */
 static assay_status relative_view_init(relative_view *view, const assay_record_subject *subject,
-                                       range speeds, double share, const double *partner)
+                                       const assay_record_subject *other, const selection *use)
 {
     static const char *const metrics[] = {ASSAY__METRIC_WAITED, ASSAY__METRIC_DISTURBED};
     choice those = {.values = subject->samples_seconds,
                     .yardstick = yardstick_of(subject),
                     .count = subject->sample_count,
-                    .speeds = speeds,
+                    .speeds = use->speeds,
                     .most = INFINITY,
-                    .partner = partner};
+                    .partner = use->by_input ? yardstick_of(other) : NULL,
+                    .apart = use->apart};
     *view = (relative_view){.subject = *subject,
                             .room = calloc(VIEWED * those.count + 1, sizeof *view->room)};
     if (view->room == NULL)
         return ASSAY_E_MEMORY;
-    if (share < 1)
-        those.most = quick_limit(&those, share, view->room);
+    if (!use->by_input)
+        those.most = quick_limit(&those, use->share, view->room);
     view->subject.measures = view->measures;
     view->subject.measure_count = 0;
     view->subject.samples_seconds = view->room;
@@ -234,33 +247,25 @@ static assay_status relative_view_init(relative_view *view, const assay_record_s
     return ASSAY_OK;
 }
 
-/* Which samples are used: a range of speeds and a share of the quickest, or the inputs beside which
- * both yardsticks agree. */
-typedef struct selection {
-    range speeds;
-    double share;
-    bool agreeing;
-} selection;
-
 /* Inputs differ in their times, so there is no quickest quarter of them. All inputs are used if the
  * yardsticks agree beside too few of them. */
 static void select_inputs(const assay_record_subject *baseline,
-                          const assay_record_subject *candidate, selection *those)
+                          const assay_record_subject *candidate, selection *use)
 {
     const double *before = yardstick_of(baseline), *after = yardstick_of(candidate);
     size_t agreeing = 0;
     for (size_t i = 0; i < baseline->sample_count; i++)
-        agreeing += agree(before[i], after[i]);
-    *those = (selection){{0, INFINITY}, 1, agreeing >= ASSAY__RULE_INPUTS_LEAST};
+        agreeing += agree(before[i], after[i], AGREEING);
+    use->by_input = true;
+    use->apart = agreeing >= ASSAY__RULE_INPUTS_LEAST ? AGREEING : INFINITY;
 }
 
 static assay_status select_samples(const assay_record_subject *baseline,
-                                   const assay_record_subject *candidate, selection *those)
+                                   const assay_record_subject *candidate, selection *use)
 {
-    *those = (selection){{0, INFINITY}, 1, false};
-    assay_status status = find_common_speeds(baseline, candidate, &those->speeds);
-    those->share =
-        quick_share(count_within(baseline, those->speeds), count_within(candidate, those->speeds));
+    assay_status status = find_common_speeds(baseline, candidate, &use->speeds);
+    use->share =
+        quick_share(count_within(baseline, use->speeds), count_within(candidate, use->speeds));
     return status;
 }
 
@@ -269,18 +274,16 @@ assay_status assay__relative_init(assay__log_ratio *log_ratio, const assay_recor
                                   unsigned nature, double *machine)
 {
     relative_view before = {.room = NULL}, after = {.room = NULL};
-    selection those;
+    selection use = {.speeds = {0, INFINITY}, .share = 1};
     assay_status status = ASSAY_OK;
     if (assay__have_common_inputs(baseline, candidate))
-        select_inputs(baseline, candidate, &those);
+        select_inputs(baseline, candidate, &use);
     else
-        status = select_samples(baseline, candidate, &those);
+        status = select_samples(baseline, candidate, &use);
     if (status == ASSAY_OK)
-        status = relative_view_init(&before, baseline, those.speeds, those.share,
-                                    those.agreeing ? yardstick_of(candidate) : NULL);
+        status = relative_view_init(&before, baseline, candidate, &use);
     if (status == ASSAY_OK)
-        status = relative_view_init(&after, candidate, those.speeds, those.share,
-                                    those.agreeing ? yardstick_of(baseline) : NULL);
+        status = relative_view_init(&after, candidate, baseline, &use);
     if (status == ASSAY_OK)
         status = assay__log_ratio_init(log_ratio, &before.subject, &after.subject, margin, nature);
     *machine = after.speed - before.speed;

@@ -103,6 +103,21 @@ static void test_inputs_at_equal_speed_count(void **state)
           ASSAY_VERDICT_INCONCLUSIVE, NULL);
 }
 
+/* Without the yardstick of one side an input is left out on both, so that the others stay beside
+ * their partners. Partners that do not belong together differ by a factor of up to 100. */
+static void test_a_missing_yardstick_shifts_no_partners(void **state)
+{
+    (void)state;
+    assay_record *before = run(1, names[0], NULL, true), *result = NULL;
+    assay_record *after = run(1, names[0], always_slow, true);
+    ((double *)(uintptr_t)before->subjects[0].measures[0].samples)[0] = NAN;
+    ((double *)(uintptr_t)after->subjects[0].measures[0].samples)[MANY - 1] = NAN;
+    const assay_record_comparison *it = compare_runs(before, after, &result);
+    assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
+    assert_true(it->decision_high.value / it->decision_low.value < 2.5);
+    assay_record_free(result);
+}
+
 /* A machine that is slower for a stretch of one run explains as much as it lasted. */
 static double slow_stretch(size_t i)
 {
@@ -145,11 +160,13 @@ static void test_input_without_a_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_input_with_itself),
-                                       cmocka_unit_test(test_too_few_inputs),
-                                       cmocka_unit_test(test_inputs_at_equal_speed_count),
-                                       cmocka_unit_test(test_drift_is_an_obstacle),
-                                       cmocka_unit_test(test_runs_are_observations),
-                                       cmocka_unit_test(test_input_without_a_time)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_input_with_itself),
+        cmocka_unit_test(test_too_few_inputs),
+        cmocka_unit_test(test_inputs_at_equal_speed_count),
+        cmocka_unit_test(test_a_missing_yardstick_shifts_no_partners),
+        cmocka_unit_test(test_drift_is_an_obstacle),
+        cmocka_unit_test(test_runs_are_observations),
+        cmocka_unit_test(test_input_without_a_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
