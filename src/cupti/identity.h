@@ -8,9 +8,10 @@
 /* Look for the driver. Call this while the driver loads us. */
 void assay__identity_open(void);
 
-/* Ask the driver for the UUIDs, at the first call only; further calls cost a load. Call this on a
- * thread that has just called the driver, before the driver does anything: a thread of CUPTI might
- * wait for a lock of the driver that is held by a thread which waits for CUPTI. */
+/* Ask the driver for the UUIDs. Only the first call does this; each later call reads one flag. Call
+ * this on a thread of the program that is entering a call of the driver, and never on a thread of
+ * CUPTI. A thread of CUPTI could wait here for a lock of the driver, while the thread that holds
+ * the lock waits for CUPTI. */
 void assay__identity_ask(void);
 
 /* Enter the UUIDs that are known into the devices of the region. */

@@ -1,12 +1,12 @@
 /* The energy of a window, from the readings of a meter.
  *
  * A counter moves in steps. A reading shows the energy consumed until the counter last moved. So
- * the energy E until a time t is at least the reading at or before t. It is at most any reading
- * that shows a move after t. That the counter moved after t is certain if a reading differs from an
- * earlier one that was begun at t or later. So the bounds need not know how often a counter moves:
- * a counter that moves rarely gives wide bounds, and one that has not moved since t gives none. The
- * bounds of a window follow from the bounds at its two ends, and from the highest power that a
- * device may draw.
+ * the energy until a time t is at least what the last reading before t shows. An upper bound is a
+ * reading whose counter has certainly moved after t. This is certain if two readings that both
+ * began after t differ: the later of them is the upper bound. So the bounds need not know how often
+ * a counter moves. A counter that moves rarely gives wide bounds, and a counter that has not moved
+ * since t gives no upper bound. The bounds of a window follow from the bounds at its two ends, and
+ * from the highest power that a device may draw.
  *
  * The estimate is linear between moves. A move is placed in the middle between the two readings
  * that show it. The period of a counter is the mean time between its moves. It decides only whether

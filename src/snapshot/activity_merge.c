@@ -183,8 +183,8 @@ assay_status assay__activity_merge_note(assay__activity_merge *m,
     return ASSAY_OK;
 }
 
-/* The name of a device: CUDA's number of it or, if processes have the same number for different
- * boards, the begin of its UUID. */
+/* The name of a device: the number that CUDA gives it, such as "cuda:0". If different boards have
+ * this number in different processes, the name is the beginning of the board's UUID. */
 static const char *name_of(const assay__activity_merge *m, const assay__activity_device *device,
                            char text[UUID_TEXT])
 {
