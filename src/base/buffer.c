@@ -54,6 +54,17 @@ assay_status assay__buffer_append_text(assay__buffer *buffer, const char *text)
     return assay__buffer_append(buffer, text, strlen(text));
 }
 
+assay_status assay__buffer_append_number(assay__buffer *buffer, uint64_t number)
+{
+    char digits[20]; /* of the largest number */
+    size_t first = sizeof digits;
+    do {
+        digits[--first] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    return assay__buffer_append(buffer, digits + first, sizeof digits - first);
+}
+
 assay_status assay__buffer_printf(assay__buffer *buffer, const char *format, ...)
 {
     va_list arguments, again;

@@ -7,6 +7,7 @@
 #define ASSAY_BASE_BUFFER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "assay/status.h"
 
@@ -27,6 +28,7 @@ void assay__buffer_release(assay__buffer *buffer);
  * failed. */
 assay_status assay__buffer_append(assay__buffer *buffer, const void *bytes, size_t length);
 assay_status assay__buffer_append_text(assay__buffer *buffer, const char *text);
+assay_status assay__buffer_append_number(assay__buffer *buffer, uint64_t number); /* in decimal */
 ASSAY_PRINTF(2, 3)
 assay_status assay__buffer_printf(assay__buffer *buffer, const char *format, ...);
 

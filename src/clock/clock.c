@@ -20,6 +20,7 @@
 
 enum {
     BRACKETS = 64,       /* for one pair of readings */
+    ANCHOR_BRACKETS = 8, /* the same for an anchor, which every forked process takes */
     WINDOW_NS = 2000000, /* each of two halves */
     COST_READINGS = 2000 /* to measure cost and resolution */
 };
@@ -51,11 +52,12 @@ static uint64_t system_ns(clockid_t id)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static pair take_pair(void)
+/* Read both clocks at one moment, as well as can be: of several tries the one that took least. */
+static pair take_pair(int brackets)
 {
     pair best = {0, 0};
     uint64_t tightest = UINT64_MAX;
-    for (int i = 0; i < BRACKETS; i++) {
+    for (int i = 0; i < brackets; i++) {
         uint64_t before = assay__counter_read_ordered();
         uint64_t now = system_ns(CLOCK_MONOTONIC);
         uint64_t after = assay__counter_read_ordered();
@@ -80,11 +82,11 @@ static void wait_until(uint64_t monotonic_ns)
 
 static bool calibrate(assay_clock *clock)
 {
-    pair start = take_pair();
+    pair start = take_pair(BRACKETS);
     wait_until(start.nanoseconds + WINDOW_NS);
-    pair middle = take_pair();
+    pair middle = take_pair(BRACKETS);
     wait_until(middle.nanoseconds + WINDOW_NS);
-    pair end = take_pair();
+    pair end = take_pair(BRACKETS);
     double rate = rate_between(start, end);
     double first = rate_between(start, middle), second = rate_between(middle, end);
     if (!(rate > 1e5 && rate < 1e11) || fabs(first / rate - 1) > RATE_TOLERANCE ||
@@ -189,7 +191,7 @@ assay__clock_anchor assay__clock_anchor_now(const assay_clock *clock)
 {
     assay__clock_anchor anchor = {0};
     if (clock->hardware) {
-        pair now = take_pair();
+        pair now = take_pair(ANCHOR_BRACKETS);
         anchor.ticks = now.ticks;
         anchor.monotonic_ns = now.nanoseconds;
     } else {

@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +82,24 @@ static int statm_descriptor(void)
     return statm_open();
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The second number of statm, which is the resident pages. Digits are read here, because the tables
+ * of strtoull() would cost a forked process one more page fault at its first span. */
+static bool second_number(const char *text, uint64_t *number)
+{
+    const char *at = strchr(text, ' ');
+    *number = 0;
+    if (at == NULL || !is_digit(at[1]))
+        return false;
+    while (is_digit(*++at))
+        *number = 10 * *number + (uint64_t)(*at - '0');
+    return true;
+}
+
 assay_status assay__rss_now(uint64_t *bytes)
 {
     int saved_errno = errno;
@@ -93,11 +111,10 @@ assay_status assay__rss_now(uint64_t *bytes)
         status = assay__fail_errno(NULL, "/proc/self/statm");
     } else {
         text[got] = '\0';
-        char *second = NULL, *end = NULL;
-        strtoull(text, &second, 10);
-        uint64_t pages = strtoull(second, &end, 10);
-        *bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
-        if (end == second)
+        uint64_t pages;
+        if (second_number(text, &pages))
+            *bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+        else
             status = ASSAY_E_FORMAT;
     }
     errno = saved_errno;

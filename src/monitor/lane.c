@@ -80,13 +80,18 @@ __attribute__((destructor)) static void forget_threads(void)
         pthread_key_delete(exit_key);
 }
 
+bool assay__lanes_prepare(void)
+{
+    return pthread_once(&exit_key_once, make_exit_key) == 0 && exit_key_usable;
+}
+
 static assay__thread_lanes *lanes_of_thread(void)
 {
     if (assay__thread.lanes != NULL)
         return assay__thread.lanes;
-    pthread_once(&exit_key_once, make_exit_key);
+    bool usable = assay__lanes_prepare();
     assay__thread_lanes *lanes = calloc(1, sizeof *lanes);
-    if (lanes == NULL || !exit_key_usable || pthread_setspecific(exit_key, lanes) != 0) {
+    if (lanes == NULL || !usable || pthread_setspecific(exit_key, lanes) != 0) {
         free(lanes);
         return NULL;
     }

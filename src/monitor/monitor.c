@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "base/text.h"
@@ -77,27 +78,36 @@ static void copy_program_name(char *name, size_t capacity)
         *slash = '_';
 }
 
-/* Write the path of the journal's file without its suffix. It is the path of the options, to which
- * a forked child adds its process id. Without such a path it is in $ASSAY_JOURNAL_DIR, with a name
- * for each process and monitor. The result is empty for a journal in private memory. */
-static void journal_stem(const assay__monitor_state *state, uint64_t id, bool forked, char *stem,
-                         size_t capacity)
+/* The path of the journal's file without its suffix. It is the path of the options, to which a
+ * forked child adds its process id. Without such a path it is in $ASSAY_JOURNAL_DIR, with a name
+ * for each process and monitor. Nothing is written for a journal in private memory. This does
+ * without snprintf(), whose parts are all over the C library: a forked child would take seven page
+ * faults for them, which cost as much as the rest of its journal. */
+static void write_stem(const assay__monitor_state *state, uint64_t id, bool forked,
+                       assay__buffer *stem)
 {
     static const char suffix[] = ASSAY__JOURNAL_SUFFIX;
-    char name[100];
-    stem[0] = '\0';
     if (state->path != NULL) {
         size_t length = strlen(state->path), tail = sizeof suffix - 1;
         if (length > tail && strcmp(state->path + length - tail, suffix) == 0)
             length -= tail;
-        if (forked)
-            snprintf(stem, capacity, "%.*s.%d", (int)length, state->path, (int)getpid());
-        else
-            snprintf(stem, capacity, "%.*s", (int)length, state->path);
+        assay__buffer_append(stem, state->path, length);
     } else if (state->directory != NULL) {
+        char name[100];
         copy_program_name(name, sizeof name);
-        snprintf(stem, capacity, "%s/%s.%d.%llu", state->directory, name, (int)getpid(),
-                 (unsigned long long)id);
+        assay__buffer_append_text(stem, state->directory);
+        assay__buffer_append_text(stem, "/");
+        assay__buffer_append_text(stem, name);
+    } else {
+        return;
+    }
+    if (state->path == NULL || forked) {
+        assay__buffer_append_text(stem, ".");
+        assay__buffer_append_number(stem, (uint64_t)getpid());
+    }
+    if (state->path == NULL) {
+        assay__buffer_append_text(stem, ".");
+        assay__buffer_append_number(stem, id);
     }
 }
 
@@ -131,30 +141,47 @@ static void leave_word(const char *path, const assay_error *failure)
     (void)told; /* if this fails as well, there is no way to report it */
 }
 
+/* Complete the path of a journal. A name may already exist: after a program replaced itself by
+ * exec, after a process id was reused, or if another container has the same process id. Then a
+ * number, the generation, is added to it. */
+static const char *path_of_generation(assay__buffer *path, size_t stem_bytes, unsigned generation)
+{
+    path->length = stem_bytes;
+    if (generation > 1) {
+        assay__buffer_append_text(path, ".");
+        assay__buffer_append_number(path, generation);
+    }
+    assay__buffer_append_text(path, ASSAY__JOURNAL_SUFFIX);
+    return path->status == ASSAY_OK ? path->data : NULL;
+}
+
 static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
                                  assay_error *error)
 {
     assay_error own, *failure = error != NULL ? error : &own;
-    char stem[PATH_MAX - sizeof ASSAY__JOURNAL_SUFFIX - 16], path[PATH_MAX];
-    bool asked_for = state->path != NULL && !forked;
-    journal_stem(state, id, forked, stem, sizeof stem);
-    if (*stem == '\0')
+    if (state->path != NULL && !forked)
+        return create_journal(state, state->path, id, failure);
+    assay__buffer path;
+    assay__buffer_init(&path, PATH_MAX);
+    write_stem(state, id, forked, &path);
+    size_t stem_bytes = path.length;
+    if (stem_bytes == 0)
         return create_journal(state, NULL, id, error);
-    snprintf(path, sizeof path, "%s%s", stem, asked_for ? "" : ASSAY__JOURNAL_SUFFIX);
-    assay_status status = create_journal(state, asked_for ? state->path : path, id, failure);
-    /* A name may already exist: after a program replaced itself by exec, after a process id was
-     * reused, or if another container has the same process id. Then a number is added to it. */
-    for (unsigned generation = 2;
-         status == ASSAY_E_STATE && !asked_for && generation <= MOST_GENERATIONS; generation++) {
-        snprintf(path, sizeof path, "%s.%u%s", stem, generation, ASSAY__JOURNAL_SUFFIX);
-        status = create_journal(state, path, id, failure);
+    assay_status status = ASSAY_E_STATE;
+    const char *file = NULL;
+    for (unsigned generation = 1; status == ASSAY_E_STATE && generation <= MOST_GENERATIONS;
+         generation++) {
+        file = path_of_generation(&path, stem_bytes, generation);
+        status = file != NULL ? create_journal(state, file, id, failure) : path.status;
     }
     /* If the directory that the environment names cannot be used, the measured program goes on
      * without it. */
-    if (status != ASSAY_OK && !asked_for) {
-        leave_word(path, failure);
+    if (status != ASSAY_OK) {
+        if (file != NULL)
+            leave_word(file, failure);
         status = create_journal(state, NULL, id, error);
     }
+    assay__buffer_release(&path);
     return status;
 }
 
@@ -275,6 +302,7 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
             return status;
         }
         set_id(fresh, id);
+        (void)assay__lanes_prepare();
         (void)assay__cuda_driver(); /* spans do not look for it: instrument/cuda.h */
         /* Without MADV_WIPEONFORK a forked child writes into its parent's journal. `assay doctor`
          * reports whether the kernel supports it. */

@@ -20,6 +20,11 @@ enum { EVENTS_AHEAD = 16 };
 /* The longest duration that is recorded, in ticks: about a century. */
 static const double MOST_TICKS = 9e18;
 
+static uint64_t rounded(double value)
+{
+    return (uint64_t)(value + 0.5);
+}
+
 static void drop_span(assay_monitor *monitor)
 {
     assay__monitor_state *state = assay__monitor_state_of(monitor);
@@ -408,7 +413,7 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
         put_top(owner);
     }
     assay__slow_leave(owner);
-    return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
+    return rounded(assay__clock_ns_of_ticks(state->clock, (double)ticks));
 }
 
 /* The open span of a site that began at `start`, or the innermost span of the site if `start` is 0.
@@ -539,7 +544,7 @@ static bool add_duration(assay__lane_owner *owner, void *context)
     if (node == NULL)
         return false;
     double ticks = assay__clock_ticks_of_ns(state->clock, (double)added->duration_ns);
-    uint64_t duration = ticks < MOST_TICKS ? (uint64_t)llround(ticks) : (uint64_t)MOST_TICKS;
+    uint64_t duration = ticks < MOST_TICKS ? rounded(ticks) : (uint64_t)MOST_TICKS;
     if (lane->pending.node == node)
         assay__lane_settle(state, lane);
     assay__node_record(state, node, duration);

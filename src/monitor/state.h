@@ -125,7 +125,11 @@ typedef struct assay__lane_owner {
     assay__child_table *tables;
 } assay__lane_owner;
 
-/* lane.c — find this thread's own lane of a monitor, or attach one. NULL if there is no room. */
+/* lane.c — prepare for the end of threads, once in a process. Whoever makes a monitor calls this,
+ * so that forked children find it done. False if the process has no room for it. */
+bool assay__lanes_prepare(void);
+
+/* Find this thread's own lane of a monitor, or attach one. NULL if there is no room. */
 assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor);
 
 /* The same if a lane is attached already, else NULL. */

@@ -42,6 +42,20 @@ static void test_buffer_formats(void **state)
     assay__buffer_release(&buffer);
 }
 
+static void test_buffer_appends_numbers(void **state)
+{
+    (void)state;
+    static const uint64_t numbers[] = {0, 7, 10, 1090, UINT64_MAX};
+    assay__buffer buffer;
+    assay__buffer_init(&buffer, 4096);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        assay__buffer_append_text(&buffer, " ");
+        assert_int_equal(assay__buffer_append_number(&buffer, numbers[i]), ASSAY_OK);
+    }
+    assert_string_equal(buffer.data, " 0 7 10 1090 18446744073709551615");
+    assay__buffer_release(&buffer);
+}
+
 static void test_buffer_holds_its_maximum_exactly(void **state)
 {
     (void)state;
@@ -134,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_buffer_grows_and_stays_terminated),
         cmocka_unit_test(test_buffer_formats),
+        cmocka_unit_test(test_buffer_appends_numbers),
         cmocka_unit_test(test_buffer_holds_its_maximum_exactly),
         cmocka_unit_test(test_buffer_failure_sticks),
         cmocka_unit_test(test_buffer_take_moves_the_storage),
