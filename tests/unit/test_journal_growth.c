@@ -145,23 +145,33 @@ static int in_child(int (*body)(void))
 
 enum { HELD, NO_MONITOR, WRONG_FIGURES, WRONG_INTEGRITY, CANNOT_TRY = 77 };
 
+static bool write_to(const char *path, const char *text)
+{
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    bool written = descriptor >= 0 && write(descriptor, text, strlen(text)) > 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return written;
+}
+
+/* Mounts of its own for this process. A user who may not have them becomes root in a name space of
+ * users, where both the user and the group need a number: a file of a group without one cannot be
+ * made. */
+static bool has_own_mounts(void)
+{
+    char user[64], group[64];
+    snprintf(user, sizeof user, "0 %u 1", (unsigned)getuid());
+    snprintf(group, sizeof group, "0 %u 1", (unsigned)getgid());
+    return unshare(CLONE_NEWNS) == 0 ||
+           (unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_to("/proc/self/uid_map", user) &&
+            write_to("/proc/self/setgroups", "deny") && write_to("/proc/self/gid_map", group));
+}
+
 static bool has_own_disk_of(const char *size)
 {
-    char options[64], map[64];
-    uid_t user = getuid();
+    char options[64];
     snprintf(options, sizeof options, "size=%s,mode=777", size);
-    if (unshare(CLONE_NEWNS) != 0) {
-        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-            return false;
-        snprintf(map, sizeof map, "0 %u 1", (unsigned)user);
-        int descriptor = open("/proc/self/uid_map", O_WRONLY);
-        bool mapped = descriptor >= 0 && write(descriptor, map, strlen(map)) > 0;
-        if (descriptor >= 0)
-            close(descriptor);
-        if (!mapped)
-            return false;
-    }
-    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+    return has_own_mounts() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
            mount("none", folder, "tmpfs", 0, options) == 0;
 }
 
