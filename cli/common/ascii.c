@@ -15,17 +15,6 @@
 
 #include "base/text.h"
 
-static const struct {
-    const char *character, *spelled;
-} spellings[] = {
-    {"…", "..."}, {"µ", "u"},  {"±", "+-"}, {"×", "x"},  {"–", "-"},     {"—", "-"},
-    {"²", "^2"},  {"³", "^3"}, {"≥", ">="}, {"≤", "<="}, {"→", "->"},    {"·", "*"},
-    {"≈", "~"},   {"⚠", "!"},  {"⚡", "!"},  {"’", "'"},  {"‘", "'"},     {"“", "\""},
-    {"”", "\""},  {"─", "-"},  {"│", "|"},  {"█", "#"},  {"\uFE0F", ""}, /* asks for a coloured form
-                                                                            of the character before
-                                                                            it */
-};
-
 /* A stream that is filtered. */
 typedef struct filter {
     FILE *plain;  /* the stream that receives the ASCII text */
@@ -55,15 +44,11 @@ static void put_ascii(filter *self, char byte)
 
 static void put_spelled(filter *self, const char *character, size_t length)
 {
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
-        if (strncmp(spellings[i].character, character, length) == 0 &&
-            spellings[i].character[length] == '\0') {
-            size_t spelled = strlen(spellings[i].spelled);
-            self->debt += spelled > 1 ? spelled - 1 : 0;
-            put(self, spellings[i].spelled, spelled);
-            return;
-        }
-    put(self, "?", 1);
+    const char *spelled = assay__text_in_ascii(character, length);
+    if (spelled == NULL)
+        spelled = "?";
+    self->debt += strlen(spelled) > 1 ? strlen(spelled) - 1 : 0;
+    put(self, spelled, strlen(spelled));
 }
 
 /* The number of bytes of the character that begins with this byte; 0 if no character begins so. */

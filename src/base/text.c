@@ -123,20 +123,72 @@ size_t assay__text_columns(const char *text)
     return columns;
 }
 
+const char *assay__text_in_ascii(const char *character, size_t length)
+{
+    static const struct {
+        const char *character, *spelled;
+    } spellings[] = {
+        {"…", "..."}, {"µ", "u"},  {"±", "+-"}, {"×", "x"},  {"–", "-"},     {"—", "-"},
+        {"²", "^2"},  {"³", "^3"}, {"≥", ">="}, {"≤", "<="}, {"→", "->"},    {"·", "*"},
+        {"≈", "~"},   {"⚠", "!"},  {"⚡", "!"},  {"’", "'"},  {"‘", "'"},     {"“", "\""},
+        {"”", "\""},  {"─", "-"},  {"│", "|"},  {"█", "#"},  {"\uFE0F", ""}, /* asks for a coloured
+                                                                                form of the
+                                                                                character before it
+                                                                              */
+    };
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (strncmp(spellings[i].character, character, length) == 0 &&
+            spellings[i].character[length] == '\0')
+            return spellings[i].spelled;
+    return NULL;
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* The bytes up to the next place where a line may end. That is a blank, but none within a figure
+ * such as "1 ± 5 %". */
+static size_t unbroken_bytes(const char *text)
+{
+    size_t word = 0, bytes = strcspn(text, " ");
+    while (text[bytes] == ' ' &&
+           (begins_with(text + bytes, " %") || begins_with(text + bytes, " ± ") ||
+            begins_with(text + word, "± "))) {
+        word = bytes + 1;
+        bytes = word + strcspn(text + word, " ");
+    }
+    return bytes;
+}
+
+/* The columns that the first `bytes` of the text take at most, in UTF-8 or in ASCII. */
+static size_t widest_columns(const char *text, size_t bytes)
+{
+    size_t columns = 0;
+    for (size_t at = 0, step; at < bytes; at += step) {
+        step = assay__text_sequence(text + at, bytes - at);
+        const char *spelled = step > 1 ? assay__text_in_ascii(text + at, step) : NULL;
+        columns += spelled != NULL && strlen(spelled) > 1 ? strlen(spelled) : 1;
+        step += step == 0;
+    }
+    return columns;
+}
+
 size_t assay__text_line(const char *text, size_t columns, const char **rest)
 {
     size_t used = 0, at = 0, taken = 0;
     do {
-        size_t end = at + strcspn(text + at, " ");
-        for (; at < end; at++)
-            used += ((unsigned char)text[at] & 0xC0) != 0x80;
+        size_t word = unbroken_bytes(text + at);
+        used += widest_columns(text + at, word);
         if (taken > 0 && used > columns)
             break;
-        taken = end;
-        size_t blanks = strspn(text + end, " ");
-        *rest = text + end + blanks;
+        at += word;
+        taken = at;
+        size_t blanks = strspn(text + at, " ");
         at += blanks;
         used += blanks;
+        *rest = text + at;
     } while (text[at] != '\0');
     return taken;
 }

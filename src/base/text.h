@@ -41,9 +41,15 @@ bool assay__text_is_number(const char *text);
  * East-Asian width. */
 size_t assay__text_columns(const char *text);
 
-/* Take the words of `text` that fit into `columns`, at least one. Returns the number of their
- * bytes. *rest receives the beginning of the next line, or the terminator at the end of the text.
- * To wrap a text:
+/* How a character outside ASCII is written where only ASCII can be shown: "us" for microseconds,
+ * "+-" for plus or minus. `length` is that of its UTF-8 sequence. NULL if there is no such way. */
+const char *assay__text_in_ascii(const char *character, size_t length);
+
+/* Take the words of `text` that fit into `columns`, at least one. A figure such as "1 ± 5 %" stays
+ * together. The line fits in ASCII as well, where some characters take several columns. Returns the
+ * number of the words' bytes. *rest receives the beginning of the next line, or the terminator at
+ * the end of the text. To wrap a text:
+ *
  *     for (const char *rest; *text != '\0'; text = rest)
  *         printf("%.*s\n", (int)assay__text_line(text, 80, &rest), text); */
 size_t assay__text_line(const char *text, size_t columns, const char **rest);

@@ -232,7 +232,7 @@ static void print_other_metrics(const assay_record *record, FILE *stream)
             !is_news(record, it))
             continue;
         bool between = is_between_records(it);
-        snprintf(text, sizeof text, "%s: '%.200s'%s%.200s takes %s times as much (%s … %s): %s",
+        snprintf(text, sizeof text, "%s: '%.200s'%s%.200s takes %s times as much (%s to %s): %s",
                  assay__metric_name(it->metric), it->candidate, between ? " in " : "",
                  between ? it->candidate_origin : "", assay__cell_reading(ratio, it->ratio, 3, 7),
                  assay__cell_reading(low, it->low, 3, 7), assay__cell_reading(high, it->high, 3, 7),

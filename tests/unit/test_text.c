@@ -124,7 +124,16 @@ static void test_lines_end_between_words(void **state)
     check_lines("one two", 7, "one two|");
     check_lines("one two", 6, "one|two|");
     check_lines("a word_too_long b", 4, "a|word_too_long|b|");
-    check_lines("± λ ± λ", 3, "± λ|± λ|");
+    check_lines("ü λ ü λ", 3, "ü λ|ü λ|");
+    check_lines("≥ λ ≥ λ", 3, "≥|λ|≥|λ|"); /* ">= λ" has four columns in ASCII */
+    check_lines("1 … 2", 7, "1 … 2|");
+    check_lines("1 … 2", 6, "1 …|2|");
+    check_lines("\xFF \xFF", 3, "\xFF \xFF|"); /* no UTF-8: one column for each byte */
+    check_lines("the 95 % of 1 %", 8, "the 95 %|of 1 %|");
+    check_lines("the 95 % of 1 %", 6, "the|95 %|of 1 %|");
+    check_lines("% %", 2, "% %|");
+    check_lines("in 1 ± 5 % of all", 8, "in|1 ± 5 %|of all|");
+    check_lines("± ± a", 1, "± ± a|");
     check_lines("blanks   between  ", 9, "blanks|between|");
     check_lines("  ", 9, "|");
 }
