@@ -6,10 +6,18 @@
  *     packed (out, in (C + 1)): for each edge its scaled spline weights and its base weight,
  *     y (out, rows) = packed basis.
  *
- * Backward takes two more products; the first layer needs only one of them. For each value only
- * order + 1 splines differ from 0. Gathering only their weights would save arithmetic, but each
- * weight would be loaded from an index of its own. At the usual grids (5 to 20 intervals) the dense
- * product is faster. */
+ * Backward takes two more products; the first layer needs only one of them. The inputs are taken in
+ * groups, so that their rows of `basis` or of its gradient are still in the first-level cache when
+ * they are multiplied or differentiated. The layers have few outputs, so these are the products
+ * that copy nothing (narrow_product() and row_products() in kernels.def).
+ *
+ * The kernels compute whole vectors, so a block is computed as a multiple of 16 rows. The rows past
+ * the end repeat the last row of x, and the gradient of their output is 0, so that they add nothing
+ * to the gradients.
+ *
+ * For each value only order + 1 splines differ from 0. Gathering only their weights would save
+ * arithmetic, but each weight would be loaded from an index of its own. At the usual grids (5 to 20
+ * intervals) the dense product is faster. */
 #include "models/field/kan.h"
 
 #include <math.h>
@@ -20,12 +28,12 @@
 #include "base/error.h"
 #include "models/field/spline.h"
 #include "models/kernel/kernels.h"
-#include "models/kernel/matmul.h"
 
 enum {
     MOST_ROWS = 256,
     LEAST_ROWS = 32,
-    BLOCK_ELEMENTS = 1 << 16, /* of the largest basis matrix; 512 KB together with its gradient */
+    BLOCK_ELEMENTS = 1 << 16, /* of the largest basis matrix, 256 KB */
+    GROUP_ELEMENTS = 1 << 13, /* of the part of a basis matrix that is computed at a time, 32 KB */
 };
 
 typedef struct layer {
@@ -36,6 +44,7 @@ typedef struct layer {
     float *scaler; /* (out, in), or NULL */
     float *dbase, *dspline, *dscaler;
     float *packed;     /* (out, terms) */
+    float *turned;     /* (terms, out): packed, transposed */
     float *dpacked;    /* (out, terms) */
     float *basis;      /* (terms, block) */
     float *silu_slope; /* (in, block) */
@@ -50,7 +59,8 @@ typedef struct kan_net {
     layer *layers;
     float *x;             /* (input, block) */
     float *above, *below; /* (widest, block): gradients of a layer's output and input */
-    float *dbasis;        /* (most terms, block) */
+    int64_t group;        /* inputs whose basis is computed at a time */
+    float *dbasis;        /* (group (C + 1), block) */
 } kan_net;
 
 /* ---- Making ---- */
@@ -100,6 +110,8 @@ static void describe_layers(kan_net *kan)
     }
     int64_t rows = BLOCK_ELEMENTS / most_terms / 16 * 16;
     kan->net.block = rows < LEAST_ROWS ? LEAST_ROWS : rows > MOST_ROWS ? MOST_ROWS : rows;
+    int64_t group = GROUP_ELEMENTS / ((functions + 1) * kan->net.block);
+    kan->group = group < 1 ? 1 : group;
 }
 
 /* Takes (rows, columns) floats from the network's memory. Sets `failed` and returns NULL if that is
@@ -130,6 +142,7 @@ static void take_buffers(kan_net *kan, int64_t index, bool *failed)
         at->dscaler = assay__parameters_gradient(parameters, first + 2);
     }
     at->packed = take(kan, ASSAY__WORKSPACE, at->out, at->terms, failed);
+    at->turned = take(kan, ASSAY__WORKSPACE, at->terms, at->out, failed);
     at->dpacked = take(kan, ASSAY__WORKSPACE, at->out, at->terms, failed);
     at->basis = take(kan, ASSAY__ACTIVATIONS, at->terms, kan->net.block, failed);
     at->silu_slope = take(kan, ASSAY__ACTIVATIONS, at->in, kan->net.block, failed);
@@ -143,18 +156,20 @@ static assay_status take_memory(kan_net *kan)
     if (status != ASSAY_OK)
         return status;
     bool failed = false;
-    int64_t widest = 1, most_terms = 1;
+    int64_t widest = 1, widest_in = 1;
     for (int64_t i = 0; i < kan->layer_count; i++) {
         const layer *at = &kan->layers[i];
-        widest = at->in > widest ? at->in : widest;
+        widest_in = at->in > widest_in ? at->in : widest_in;
         widest = at->out > widest ? at->out : widest;
-        most_terms = at->terms > most_terms ? at->terms : most_terms;
         take_buffers(kan, i, &failed);
     }
+    widest = widest_in > widest ? widest_in : widest;
+    kan->group = kan->group < widest_in ? kan->group : widest_in;
     kan->x = take(kan, ASSAY__ACTIVATIONS, kan->shape.input, kan->net.block, &failed);
     kan->above = take(kan, ASSAY__WORKSPACE, widest, kan->net.block, &failed);
     kan->below = take(kan, ASSAY__WORKSPACE, widest, kan->net.block, &failed);
-    kan->dbasis = take(kan, ASSAY__WORKSPACE, most_terms, kan->net.block, &failed);
+    int64_t terms = kan->group * (assay__spline_functions(kan->knots) + 1);
+    kan->dbasis = take(kan, ASSAY__WORKSPACE, terms, kan->net.block, &failed);
     kan->net.dy = take(kan, ASSAY__WORKSPACE, kan->net.block, kan->shape.output, &failed);
     return failed ? ASSAY_E_MEMORY : ASSAY_OK;
 }
@@ -217,7 +232,7 @@ static void release(assay__neural_net *net)
 
 /* ---- Weights as one matrix, and back ---- */
 
-static void pack(const layer *at, int64_t functions)
+static void pack(const layer *at, int64_t functions, bool training)
 {
     for (int64_t edge = 0; edge < at->out * at->in; edge++) {
         float scale = at->scaler == NULL ? 1 : at->scaler[edge];
@@ -226,6 +241,8 @@ static void pack(const layer *at, int64_t functions)
             packed[c] = scale * at->spline[edge * functions + c];
         packed[functions] = at->base[edge];
     }
+    if (training)
+        assay__transpose(at->out, at->terms, at->packed, at->terms, at->turned, at->out);
 }
 
 static void unpack_gradient(const layer *at, int64_t functions)
@@ -245,31 +262,51 @@ static void unpack_gradient(const layer *at, int64_t functions)
 
 /* ---- One block of rows ---- */
 
-/* to (columns, rows; row stride to_stride) = from (rows, columns; row stride from_stride)^T */
-static void transpose(int64_t rows, int64_t columns, const float *from, int64_t from_stride,
-                      float *to, int64_t to_stride)
+/* The number of rows that are computed for a block of so many. */
+static int64_t whole_rows(int64_t rows)
 {
+    return (rows + 15) / 16 * 16;
+}
+
+/* Writes x (rows, columns) to `to` (columns, whole rows; row stride `block`). The rows past the end
+ * repeat the last one, or are 0 if `zeros`. */
+static void turn_in(int64_t rows, int64_t columns, const float *x, bool zeros, float *to,
+                    int64_t block)
+{
+    assay__transpose(rows, columns, x, columns, to, block);
     for (int64_t j = 0; j < columns; j++)
-        for (int64_t i = 0; i < rows; i++)
-            to[j * to_stride + i] = from[i * from_stride + j];
+        for (int64_t row = rows; row < whole_rows(rows); row++)
+            to[j * block + row] = zeros ? 0 : to[j * block + rows - 1];
+}
+
+/* Computes the basis of `count` inputs from x (count, rows). */
+static void basis_of(const kan_net *kan, int64_t count, int64_t rows, const float *x, float *basis,
+                     float *slope)
+{
+    int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
+    for (int64_t i = 0; i < count; i++, x += block, basis += block) {
+        assay__spline_basis(kan->knots.order, kan->knots.grid, rows, x, basis, block);
+        basis += functions * block; /* the row of the SiLU */
+        if (slope != NULL)
+            assay__activate_with_slope(ASSAY__SILU, rows, x, basis, slope + i * block);
+        else
+            assay__activate(ASSAY__SILU, rows, x, basis);
+    }
 }
 
 /* Computes at->y (out, rows) from x (in, rows); the row stride of both is the block. */
-static void layer_forward(kan_net *kan, layer *at, int64_t rows, const float *x, bool training)
+static void layer_forward(const kan_net *kan, const layer *at, int64_t rows, const float *x,
+                          bool training)
 {
-    int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
-    for (int64_t i = 0; i < at->in; i++) {
-        float *basis = at->basis + i * (functions + 1) * block, *silu = basis + functions * block;
-        assay__spline_basis(kan->knots.order, kan->knots.grid, rows, x + i * block, basis, block);
-        if (training) {
-            assay__activate_with_slope(ASSAY__SILU, rows, x + i * block, silu,
-                                       at->silu_slope + i * block);
-        } else {
-            assay__activate(ASSAY__SILU, rows, x + i * block, silu);
-        }
+    int64_t block = kan->net.block, terms = assay__spline_functions(kan->knots) + 1;
+    for (int64_t i = 0, count; i < at->in; i += count) {
+        count = kan->group < at->in - i ? kan->group : at->in - i;
+        float *basis = at->basis + i * terms * block;
+        basis_of(kan, count, rows, x + i * block, basis,
+                 training ? at->silu_slope + i * block : NULL);
+        assay__narrow_product(at->out, rows, count * terms, at->packed + i * terms, at->terms, 1,
+                              basis, block, i > 0, at->y, block);
     }
-    assay__matmul(at->out, rows, at->terms, 1, (assay__matrix){at->packed, at->terms, false},
-                  (assay__matrix){at->basis, block, false}, 0, at->y, block);
 }
 
 static void begin(assay__neural_net *net, int64_t rows, bool training)
@@ -278,7 +315,7 @@ static void begin(assay__neural_net *net, int64_t rows, bool training)
     const kan_net *kan = (kan_net *)net;
     for (int64_t l = 0; l < kan->layer_count; l++) {
         const layer *at = &kan->layers[l];
-        pack(at, assay__spline_functions(kan->knots));
+        pack(at, assay__spline_functions(kan->knots), training);
         if (training)
             memset(at->dpacked, 0, (size_t)(at->out * at->terms) * sizeof *at->dpacked);
     }
@@ -288,30 +325,32 @@ static void forward(assay__neural_net *net, int64_t rows, const float *x, bool t
 {
     kan_net *kan = (kan_net *)net;
     int64_t block = net->block;
-    transpose(rows, kan->shape.input, x, kan->shape.input, kan->x, block);
+    turn_in(rows, kan->shape.input, x, false, kan->x, block);
     const float *from = kan->x;
     for (int64_t l = 0; l < kan->layer_count; l++) {
-        layer_forward(kan, &kan->layers[l], rows, from, training);
+        layer_forward(kan, &kan->layers[l], whole_rows(rows), from, training);
         from = kan->layers[l].y;
     }
-    transpose(kan->shape.output, rows, from, block, y, kan->shape.output);
+    assay__transpose(kan->shape.output, rows, from, block, y, kan->shape.output);
 }
 
 /* Adds to at->dpacked from dy (out, rows), and writes dx (in, rows) unless it is NULL. */
-static void layer_backward(kan_net *kan, layer *at, int64_t rows, const float *x, const float *dy,
-                           float *dx)
+static void layer_backward(const kan_net *kan, const layer *at, int64_t rows, const float *x,
+                           const float *dy, float *dx)
 {
     int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
-    assay__matmul(at->out, at->terms, rows, 1, (assay__matrix){dy, block, false},
-                  (assay__matrix){at->basis, block, true}, 1, at->dpacked, at->terms);
-    if (dx == NULL)
-        return;
-    assay__matmul(at->terms, rows, at->out, 1, (assay__matrix){at->packed, at->terms, true},
-                  (assay__matrix){dy, block, false}, 0, kan->dbasis, block);
-    for (int64_t i = 0; i < at->in; i++) {
-        const float *dbasis = kan->dbasis + i * (functions + 1) * block;
+    assay__row_products(at->out, at->terms, rows, dy, block, at->basis, block, at->dpacked,
+                        at->terms);
+    for (int64_t i = 0; dx != NULL && i < at->in; i++) {
+        const float *dbasis = kan->dbasis + i % kan->group * (functions + 1) * block;
         const float *dsilu = dbasis + functions * block, *slope = at->silu_slope + i * block;
         float *to = dx + i * block;
+        if (i % kan->group == 0) {
+            int64_t count = kan->group < at->in - i ? kan->group : at->in - i;
+            assay__narrow_product(count * (functions + 1), rows, at->out,
+                                  at->turned + i * (functions + 1) * at->out, at->out, 1, dy, block,
+                                  false, kan->dbasis, block);
+        }
         for (int64_t row = 0; row < rows; row++)
             to[row] = dsilu[row] * slope[row];
         assay__spline_backward(kan->knots.order, kan->knots.grid, rows, x + i * block, dbasis,
@@ -325,16 +364,16 @@ static void backward(assay__neural_net *net, int64_t rows, const float *unused, 
     (void)unused;
     kan_net *kan = (kan_net *)net;
     float *dy = kan->above, *below = kan->below;
-    transpose(rows, net->output, net->dy, net->output, dy, net->block);
+    turn_in(rows, net->output, net->dy, true, dy, net->block);
     for (int64_t l = kan->layer_count - 1; l >= 0; l--) {
         const float *x = l == 0 ? kan->x : kan->layers[l - 1].y;
         float *to = l == 0 && dx == NULL ? NULL : below;
-        layer_backward(kan, &kan->layers[l], rows, x, dy, to);
+        layer_backward(kan, &kan->layers[l], whole_rows(rows), x, dy, to);
         below = dy;
         dy = to;
     }
     if (dx != NULL)
-        transpose(kan->shape.input, rows, dy, kan->net.block, dx, kan->shape.input);
+        assay__transpose(kan->shape.input, rows, dy, kan->net.block, dx, kan->shape.input);
 }
 
 static void end(assay__neural_net *net)

@@ -229,9 +229,7 @@ static void begin(assay__neural_net *net, int64_t rows, bool training)
     mlp->turned = mlp->layers[0].turned != NULL && rows >= TURN_FROM_ROWS;
     for (int64_t l = 0; mlp->turned && l < mlp->layer_count; l++) {
         const layer *at = &mlp->layers[l];
-        for (int64_t i = 0; i < at->in; i++)
-            for (int64_t o = 0; o < at->out; o++)
-                at->turned[i * at->out + o] = at->weight[o * at->in + i];
+        assay__transpose(at->out, at->in, at->weight, at->in, at->turned, at->out);
     }
     if (training)
         assay__parameters_zero_gradients(&net->parameters);

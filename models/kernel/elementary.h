@@ -77,20 +77,25 @@ ASSAY__ELEMENT float assay__power_of_two(int32_t n) /* -126 <= n <= 127 */
     return assay__from_bits((int32_t)((uint32_t)(n + 127) << 23));
 }
 
-/* Splits exp(x + low) = 2^n (1 + p): returns n, and writes p to `p`. |x| must be at most 200, and
- * |low| tiny. */
-ASSAY__ELEMENT int32_t assay__exp_parts(float x, float low, float *p)
+/* Returns exp(r) - 1 for |r| <= ln 2 / 2. The terms are summed in pairs: that takes no more
+ * operations than Horner's rule, and fewer of them wait for each other. */
+ASSAY__ELEMENT float assay__exp_rest(float r)
+{
+    float square = r * r;
+    float low = 0.166665435F * r + 0.49999997F;
+    float high = 0.00836659595F * r + 0.0416672006F;
+    high = 0.00138825073F * square + high;
+    return (high * square + low) * square + r;
+}
+
+/* Splits exp(x) = 2^n (1 + p): returns n, and writes p to `p`. |x| must be at most 200. */
+ASSAY__ELEMENT int32_t assay__exp_parts(float x, float *p)
 {
     float shifted = x * 0x1.715476p0F + ASSAY__ROUNDER; /* 1 / ln 2 */
     float n = shifted - ASSAY__ROUNDER;
-    float r = x - n * 0x1.62e4p-1F;    /* the first 15 bits of ln 2: the product is exact */
-    r = r - n * 0x1.7f7d1cp-20F + low; /* the rest of ln 2 */
-    float q = 0.00138825073F;
-    q = q * r + 0.00836659595F;
-    q = q * r + 0.0416672006F;
-    q = q * r + 0.166665435F;
-    q = q * r + 0.49999997F;
-    *p = q * r * r + r;
+    float r = x - n * 0x1.62e4p-1F; /* the first 15 bits of ln 2: the product is exact */
+    r = r - n * 0x1.7f7d1cp-20F;    /* the rest of ln 2 */
+    *p = assay__exp_rest(r);
     return assay__to_bits(shifted) - assay__to_bits(ASSAY__ROUNDER);
 }
 
@@ -102,20 +107,14 @@ ASSAY__ELEMENT float assay__scale(float value, int32_t n)
     return value * assay__power_of_two(half) * assay__power_of_two(n - half);
 }
 
-/* Returns exp(x + low), for an exponent that is known to more digits than a float32 has. */
-ASSAY__ELEMENT float assay__exp_sum(float x, float low)
+/* exp(x): 1.1 ulp */
+ASSAY__ELEMENT float assay__exp1(float x)
 {
     x = x > 89 ? 89 : x;
     x = x < -105 ? -105 : x;
     float p;
-    int32_t n = assay__exp_parts(x, low, &p);
+    int32_t n = assay__exp_parts(x, &p);
     return assay__scale(1 + p, n);
-}
-
-/* exp(x): 1.1 ulp */
-ASSAY__ELEMENT float assay__exp1(float x)
-{
-    return assay__exp_sum(x, 0);
 }
 
 /* Returns 2^x for -125 <= x <= 127, to 2.2 ulp. Softmax uses it: it is cheaper than exp(x), because
@@ -141,16 +140,6 @@ ASSAY__ELEMENT float assay__exp2_negative(float x)
     return x < -125 ? 0 : power;
 }
 
-/* Returns exp(x) for x <= 0, down to the smallest subnormal number. The result is scaled in two
- * steps, so that it is rounded once. The sigmoid uses it. */
-ASSAY__ELEMENT float assay__exp_to_zero(float x)
-{
-    float p;
-    int32_t n = assay__exp_parts(x < -105 ? -105 : x, 0, &p);
-    float power = assay__power_of_two(n + 64);
-    return (p * power + power) * 0x1p-64F;
-}
-
 /* tanh(x): 2.3 ulp. It is computed as e / (e + 2) with e = exp(2 |x|) - 1, which keeps its relative
  * accuracy near 0. */
 ASSAY__ELEMENT float assay__tanh1(float x)
@@ -158,17 +147,44 @@ ASSAY__ELEMENT float assay__tanh1(float x)
     float size = assay__abs1(x);
     size = size > 10 ? 10 : size;
     float p;
-    int32_t n = assay__exp_parts(2 * size, 0, &p);
+    int32_t n = assay__exp_parts(2 * size, &p);
     float power = assay__power_of_two(n);
     float e = power * p + (power - 1);
     return assay__with_sign(e / (e + 2), x);
 }
 
-/* 1 / (1 + exp(-x)): 2.3 ulp */
+/* Returns 1 / (1 + exp(-x)) to 2.2 ulp, and writes 1 minus that to `other`. With z = exp(-x) they
+ * are 1 / (1 + z) and z / (1 + z). Numerator and denominator are multiplied by 2^-64, so that z
+ * does not overflow before the result is below the smallest subnormal number. From x = 43 on the
+ * result is 1 in float32, and `other` keeps its value there.
+ *
+ * The limits are applied to the bits of x, because a comparison of integers takes one operation:
+ * as signed integers, positive floats order as they are, and as unsigned ones, negative floats
+ * order by their size. A NaN becomes one of the limits. */
+ASSAY__ELEMENT float assay__sigmoid_pair(float x, float *other)
+{
+    const int32_t bits = assay__to_bits(x), most = assay__to_bits(43);
+    const uint32_t above = (uint32_t)(bits < most ? bits : most);
+    const uint32_t least = (uint32_t)assay__to_bits(-105);
+    x = assay__from_bits((int32_t)(above < least ? above : least));
+    /* As in assay__exp_parts() for -x, where n + 63 in the low bits is the exponent of 2^(n-64). */
+    const float rounder = ASSAY__ROUNDER + 63;
+    float shifted = x * -0x1.715476p0F + rounder;
+    float n = shifted - rounder;
+    float r = -x - n * 0x1.62e4p-1F;
+    r = r - n * 0x1.7f7d1cp-20F;
+    float power = assay__from_bits((int32_t)((uint32_t)assay__to_bits(shifted) << 23));
+    float z = assay__exp_rest(r) * power + power;
+    float share = 1 / (0x1p-64F + z);
+    *other = z * share;
+    return 0x1p-64F * share;
+}
+
+/* 1 / (1 + exp(-x)): 2.2 ulp */
 ASSAY__ELEMENT float assay__sigmoid1(float x)
 {
-    float z = assay__exp_to_zero(-assay__abs1(x));
-    return (x < 0 ? z : 1) / (1 + z);
+    float other, s = assay__sigmoid_pair(x, &other);
+    return x == x ? s : x;
 }
 
 /* Splits the square of x into `square` and a rest, which is returned. With fused multiply-adds

@@ -1,13 +1,15 @@
-/* The maps are matrix products (matmul.h). Two cases have faster code: one row or one output is a
- * product of a matrix by a vector, and backward of one output is a single pass over x. With a bias,
- * the product starts from the bias; that saves one pass over y compared with a product and an
- * addition after it. */
+/* The maps are matrix products (matmul.h). Three cases have faster code: one row or one output is a
+ * product of a matrix by a vector, backward of one output is a single pass over x, and the gradient
+ * of weights with few inputs is computed transposed, so that its rows are long. With a bias, the
+ * product starts from the bias; that saves one pass over y compared with a product and an addition
+ * after it. */
 #include "models/kernel/linear.h"
-
-#include <string.h>
 
 #include "models/kernel/kernels.h"
 #include "models/kernel/matmul.h"
+
+/* Few inputs, and how many of the outputs are taken at a time. */
+enum { FEW = 4, OUTPUTS = 128 };
 
 void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x,
                            const float *weight, const float *bias, float *y)
@@ -15,8 +17,8 @@ void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x
     const assay__matrix left = {x, in, false}, right = {weight, in, true};
     const float beta = bias != NULL ? 1 : 0;
     if (rows == 1 || out == 1) {
-        for (int64_t i = 0; bias != NULL && i < rows; i++)
-            memcpy(y + i * out, bias, (size_t)out * sizeof *y);
+        for (int64_t i = 0; bias != NULL && i < rows * out; i++)
+            y[i] = bias[rows == 1 ? i : 0];
         if (rows == 1)
             assay__matvec(out, in, weight, in, x, beta, y);
         else
@@ -25,6 +27,20 @@ void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x
         assay__matmul_bias(rows, out, in, left, right, bias, y, out);
     } else {
         assay__matmul(rows, out, in, 1, left, right, 0, y, out);
+    }
+}
+
+/* dweight (out, in) += dy (rows, out)^T x (rows, in), for few inputs */
+static void few_inputs(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,
+                       float *dweight)
+{
+    float turned[FEW * OUTPUTS];
+    for (int64_t o = 0; o < out; o += OUTPUTS) {
+        const int64_t count = out - o < OUTPUTS ? out - o : OUTPUTS;
+        assay__narrow_product(in, count, rows, x, 1, in, dy + o, out, false, turned, count);
+        for (int64_t j = 0; j < count; j++)
+            for (int64_t i = 0; i < in; i++)
+                dweight[(o + j) * in + i] += turned[i * count + j];
     }
 }
 
@@ -40,6 +56,10 @@ void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *
     if (dx != NULL) {
         assay__matmul(rows, in, out, 1, (assay__matrix){dy, out, false},
                       (assay__matrix){weight, in, false}, 0, dx, in);
+    }
+    if (in <= FEW && out >= 16) {
+        few_inputs(rows, in, out, dy, x, dweight);
+        return;
     }
     assay__matmul(out, in, rows, 1, (assay__matrix){dy, out, true}, (assay__matrix){x, in, false},
                   1, dweight, in);

@@ -113,7 +113,7 @@ static void every_kind_of_model(void **state)
         {"lstm", {{"hidden-dim", 256}, {"num-layers", 2}, {"batch-size", 16}}},
         {"mlp", {{"hidden-dim", 256}, {"batch-size", 2000}}},
         {"siren", {{"hidden-dim", 256}, {"batch-size", 2000}}},
-        {"kan", {{"hidden-dim", 128}, {"batch-size", 2000}}},
+        {"kan", {{"hidden-dim", 256}, {"batch-size", 2000}}},
         {"burgers_surrogate", {{"hidden-dim", 512}, {"batch-size", 500}}},
         {"next_road", {{"num-nodes", 20000}, {"batch-size", 64}}},
         {"mvar", {{"input-dim", 200}, {"order", 5}, {"seq-len", 1200}}},

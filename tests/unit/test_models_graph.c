@@ -159,6 +159,28 @@ static void test_narrow_product(void **unused)
     free(b);
 }
 
+/* Against three loops, with rows, columns and inner lengths that fill no whole tile or vector, and
+ * values around the result that must stay. */
+static void test_row_products(void **unused)
+{
+    (void)unused;
+    enum { MOST_M = 13, MOST_N = 21, MOST_K = 83, STRIDE = 90 };
+    float *a = normal_floats((size_t)MOST_M * STRIDE, 1), *b = normal_floats(MOST_N * STRIDE, 2);
+    for (int64_t m = 1, n = 1, k = 1; k <= MOST_K; k++, m = m % MOST_M + 1, n = n % MOST_N + 1) {
+        float *ours = normal_floats((size_t)MOST_M * STRIDE, 3);
+        float *theirs = normal_floats((size_t)MOST_M * STRIDE, 3);
+        assay__row_products(m, n, k, a, STRIDE, b, STRIDE, ours, STRIDE);
+        reference_matmul(m, n, k, 1, (assay__matrix){a, STRIDE, false},
+                         (assay__matrix){b, STRIDE, true}, 1, theirs, STRIDE);
+        for (int64_t i = 0; i < MOST_M * STRIDE; i++)
+            assert_true(fabsf(ours[i] - theirs[i]) < (i % STRIDE < n ? 1e-4F : 1e-30F));
+        free(ours);
+        free(theirs);
+    }
+    free(a);
+    free(b);
+}
+
 static void check_attention(const attention_case *c)
 {
     batch b = random_batch(c->first, c->second, c->edges, 7);
@@ -246,10 +268,10 @@ static void test_attention_is_stable(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adjacency),           cmocka_unit_test(test_no_memory_for_a_graph),
-        cmocka_unit_test(test_bad_graphs),          cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_narrow_product),      cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_attention_is_stable),
+        cmocka_unit_test(test_adjacency),      cmocka_unit_test(test_no_memory_for_a_graph),
+        cmocka_unit_test(test_bad_graphs),     cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_narrow_product), cmocka_unit_test(test_row_products),
+        cmocka_unit_test(test_attention),      cmocka_unit_test(test_attention_is_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

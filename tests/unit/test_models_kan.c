@@ -159,7 +159,7 @@ static void test_splines_are_a_partition_of_one(void **state)
     for (int64_t order = 1; order <= ASSAY__KAN_MOST_ORDER; order++) {
         for (int64_t grid = 1; grid <= 50; grid += 7) {
             assay__spline spline = {grid, order};
-            enum { COUNT = 37 };
+            enum { COUNT = 48 };
             float x[COUNT], basis[64 * COUNT], ones[64 * COUNT], slope[COUNT] = {0};
             for (int i = 0; i < COUNT; i++)
                 x[i] = -1 + 2 * ((float)i + 0.37F) / COUNT;
@@ -184,10 +184,19 @@ static void test_far_away_only_the_base_is_left(void **state)
 {
     (void)state;
     assay__spline spline = {5, 3};
-    float x[] = {1e30F, -1e30F, INFINITY, -INFINITY, 2.3F, -2.3F}, basis[8 * 6];
-    assay__spline_basis(spline.order, spline.grid, 6, x, basis, 6);
-    for (int i = 0; i < 8 * 6; i++)
+    enum { COUNT = 16 };
+    float x[COUNT] = {1e30F, -1e30F, INFINITY, -INFINITY, 2.3F, -2.3F, 2.201F, -2.201F, NAN};
+    float basis[8 * COUNT], ones[8 * COUNT], slope[COUNT] = {0};
+    for (int i = 9; i < COUNT; i++)
+        x[i] = (float)i;
+    for (int i = 0; i < 8 * COUNT; i++)
+        ones[i] = 1;
+    assay__spline_basis(spline.order, spline.grid, COUNT, x, basis, COUNT);
+    assay__spline_backward(spline.order, spline.grid, COUNT, x, ones, COUNT, slope);
+    for (int i = 0; i < 8 * COUNT; i++)
         assert_true(basis[i] == 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_true(slope[i] == 0);
 }
 
 /* The example's variance is about 1/4, so this bound is below 1 % of it. */

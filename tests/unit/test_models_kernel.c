@@ -153,6 +153,8 @@ static void test_linear(void **state)
     check_linear(7, 13, 5, false);
     check_linear(33, 48, 65, true);
     check_linear(200, 3, 1, true);
+    check_linear(57, 1, 40, true);
+    check_linear(64, 4, 300, false);
 }
 
 static double norm_loss(int64_t columns, const double *x, const float *scale, const float *shift,

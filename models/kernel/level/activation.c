@@ -47,8 +47,10 @@ static void sigmoid(int64_t count, const float *x, float *y)
 static void silu(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        y[i] = x[i] * assay__sigmoid1(x[i]);
+    for (int64_t i = 0; i < count; i++) {
+        float other;
+        y[i] = x[i] * assay__sigmoid_pair(x[i], &other); /* NaN by the product */
+    }
 }
 
 /* ---- y = f(x), slope = f'(x) ---- */
@@ -95,9 +97,10 @@ static void sigmoid_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
-        float s = assay__sigmoid1(x[i]);
+        float other, s = assay__sigmoid_pair(x[i], &other);
+        s = x[i] == x[i] ? s : x[i];
         y[i] = s;
-        slope[i] = s * (1 - s);
+        slope[i] = s * other;
     }
 }
 
@@ -105,13 +108,10 @@ static void silu_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
-        float v = x[i];
-        float z = assay__exp_to_zero(-assay__abs1(v));
-        float share = 1 / (1 + z);
-        float s = (v < 0 ? z : 1) * share;
+        float v = x[i], other;
+        float s = assay__sigmoid_pair(v, &other);
         y[i] = v * s;
-        slope[i] =
-            s + v * (z * share * share); /* 1 - s cancels for large v, which multiplies the error */
+        slope[i] = s + v * s * other;
     }
 }
 

@@ -39,8 +39,8 @@ static void fetch(ahead *next, int64_t rows)
 }
 
 /* The vectors of a tile that has fewer than ROWS rows: its rows leave registers for more
- * vectors. */
-enum { WIDER = VECTORS > 3 ? VECTORS : 3 };
+ * vectors. A single row takes twice as many, to hide the latency of the additions. */
+enum { WIDER = VECTORS > 3 ? VECTORS : 3, WIDEST = 2 * WIDER };
 
 typedef struct product {
     int64_t k;
@@ -61,7 +61,7 @@ typedef struct product {
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
 {
     enum { HALF = 4 }; /* rows for each pointer into a, so that few registers hold row distances */
-    assay__floats sums[ROWS][WIDER];
+    assay__floats sums[ROWS][WIDEST];
     const float *a[2] = {p->a, p->a + HALF * p->a_row}, *b = p->b + at;
     const int64_t a_row = p->a_row, a_column = p->a_column, b_stride = p->b_stride;
     ASSAY__UNROLL
@@ -76,7 +76,7 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
         }
     }
     for (int64_t j = p->k; j > 0; j--) {
-        assay__floats row[WIDER];
+        assay__floats row[WIDEST];
         ASSAY__UNROLL
         for (int v = 0; v < vectors; v++)
             row[v] = *(const assay__floats_at *)(b + v * ASSAY__FLOATS);
@@ -122,14 +122,12 @@ static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
 /* Computes all n columns of some rows. `rows` is a constant where this is inlined. */
 ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 {
-    const int most = rows == ROWS ? VECTORS : WIDER;
+    const int most = rows == ROWS ? VECTORS : rows > 1 ? WIDER : WIDEST;
     int64_t at = 0;
     for (; at + most * ASSAY__FLOATS <= n; at += most * ASSAY__FLOATS)
         tile(rows, most, p, at);
-    if (most > 2 && n - at >= 2 * ASSAY__FLOATS) {
+    for (; most > 2 && n - at >= 2 * ASSAY__FLOATS; at += 2 * ASSAY__FLOATS)
         tile(rows, 2, p, at);
-        at += 2 * ASSAY__FLOATS;
-    }
     for (; n - at >= ASSAY__FLOATS; at += ASSAY__FLOATS)
         tile(rows, 1, p, at);
     if (at < n)
