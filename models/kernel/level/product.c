@@ -38,9 +38,10 @@ static void fetch(ahead *next, int64_t rows)
             __builtin_prefetch(next->data + j, 0, 2);
 }
 
-/* The vectors of a tile that has fewer than ROWS rows: its rows leave registers for more
- * vectors. */
-enum { WIDER = VECTORS > 3 ? VECTORS : 3 };
+/* The vectors of a tile that has fewer than ROWS rows: its rows leave registers for more vectors. A
+ * tile needs some ten sums, because each multiply-add waits four cycles for the one before it. */
+enum { WIDER = VECTORS > 3 ? VECTORS : 3, WIDEST = 8 };
+#define VECTORS_OF(rows) ((rows) == ROWS ? VECTORS : (rows) > 2 ? WIDER : WIDEST / (rows))
 
 typedef struct product {
     int64_t k;
@@ -61,7 +62,7 @@ typedef struct product {
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
 {
     enum { HALF = 4 }; /* rows for each pointer into a, so that few registers hold row distances */
-    assay__floats sums[ROWS][WIDER];
+    assay__floats sums[ROWS][WIDEST];
     const float *a[2] = {p->a, p->a + HALF * p->a_row}, *b = p->b + at;
     const int64_t a_row = p->a_row, a_column = p->a_column, b_stride = p->b_stride;
     ASSAY__UNROLL
@@ -76,7 +77,7 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
         }
     }
     for (int64_t j = p->k; j > 0; j--) {
-        assay__floats row[WIDER];
+        assay__floats row[WIDEST];
         ASSAY__UNROLL
         for (int v = 0; v < vectors; v++)
             row[v] = *(const assay__floats_at *)(b + v * ASSAY__FLOATS);
@@ -122,10 +123,14 @@ static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
 /* Computes all n columns of some rows. `rows` is a constant where this is inlined. */
 ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 {
-    const int most = rows == ROWS ? VECTORS : WIDER;
+    const int most = VECTORS_OF(rows);
     int64_t at = 0;
     for (; at + most * ASSAY__FLOATS <= n; at += most * ASSAY__FLOATS)
         tile(rows, most, p, at);
+    if (most > 4 && n - at >= 4 * ASSAY__FLOATS) {
+        tile(rows, 4, p, at);
+        at += 4 * ASSAY__FLOATS;
+    }
     if (most > 2 && n - at >= 2 * ASSAY__FLOATS) {
         tile(rows, 2, p, at);
         at += 2 * ASSAY__FLOATS;
@@ -146,6 +151,7 @@ ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 enum { FEWER = ROWS > 4 ? 4 : 2 };
 STRIP(whole_strip, ROWS)
 STRIP(lower_strip, FEWER)
+STRIP(strip_of_three, 3)
 STRIP(strip_of_two, 2)
 STRIP(strip_of_one, 1)
 #undef STRIP
@@ -156,9 +162,10 @@ static void strips(int64_t m, int64_t n, product p)
     while (m > 0) {
         /* eight rows are taken as four and four rather than as six and two */
         const bool halves = 2 * FEWER > ROWS && m == 2 * FEWER;
-        const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
+        const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 3 ? 3 : (int)m;
         (rows == ROWS    ? whole_strip
          : rows == FEWER ? lower_strip
+         : rows == 3     ? strip_of_three
          : rows == 2     ? strip_of_two
                          : strip_of_one)(&p, n);
         fetch(&p.next, p.next_each);
