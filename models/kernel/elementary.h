@@ -140,6 +140,47 @@ ASSAY__ELEMENT float assay__exp2_negative(float x)
     return x < -125 ? 0 : power;
 }
 
+/* Returns exp(x), but never less than 2^-60 nor more than 2^60, so that products of two results are
+ * finite. `bound` is assay__exp_bound(). The error is 3.6 ulp for |x| <= 2, and up to |x| + 2 ulp
+ * beyond that. It is for logistic functions, which flatten the error where |x| is large. NaN gives
+ * NaN. */
+ASSAY__ELEMENT float assay__exp_bounded(float x, float bound)
+{
+    float exponent = x * 0x1.715476p0F; /* 1 / ln 2 */
+    exponent = exponent > bound ? bound : exponent;
+    return assay__exp2_normal(exponent < -bound ? -bound : exponent);
+}
+
+/* The bound of assay__exp_bounded(). gcc must not know its value: it would compute the results at
+ * the bounds in advance, and select them by many more operations than a minimum and a maximum take.
+ */
+ASSAY__ELEMENT float assay__exp_bound(void)
+{
+    float bound = 60;
+    __asm__("" : "+m"(bound));
+    return bound;
+}
+
+/* Returns log(1 + x) for 0 <= x < 2^126, to 1.7 ulp. 1 + x = 2^n (1 + f), and f is computed without
+ * the rounding error of the sum, so the result keeps its relative accuracy near 0. */
+ASSAY__ELEMENT float assay__log_beyond_one(float x)
+{
+    const int32_t half_root = 0x3F3504F3; /* the bits of sqrt(1/2) */
+    int32_t n = (assay__to_bits(1 + x) - half_root) >> 23;
+    float power = assay__power_of_two(-n);
+    float f = x * power + (power - 1);
+    float q = 0.0873672366F;
+    q = q * f - 0.143096223F;
+    q = q * f + 0.149182633F;
+    q = q * f - 0.165702626F;
+    q = q * f + 0.199620247F;
+    q = q * f - 0.250017643F;
+    q = q * f + 0.333339512F;
+    q = q * f - 0.499999911F;
+    float rest = q * f * f + (float)n * 0x1.7f7d1cp-20F; /* the low part of ln 2 */
+    return (float)n * 0x1.62e4p-1F + (rest + f);
+}
+
 /* tanh(x): 2.3 ulp. It is computed as e / (e + 2) with e = exp(2 |x|) - 1, which keeps its relative
  * accuracy near 0. */
 ASSAY__ELEMENT float assay__tanh1(float x)

@@ -21,6 +21,7 @@
 
 enum {
     ASSAY__LSTM_UNITS = 16,  /* hidden units of one block of packed weights */
+    ASSAY__ROAD_BLOCK = 16,  /* candidates of one block */
     ASSAY__WALK_STARTS = 64, /* columns of one block of random walks: a row is four cache lines */
 };
 

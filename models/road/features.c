@@ -2,6 +2,7 @@
 #include "models/road/features.h"
 
 #include <math.h>
+#include <string.h>
 
 void assay__road_still_features(const assay__road_network *network, int32_t road, float features[2])
 {
@@ -9,27 +10,39 @@ void assay__road_still_features(const assay__road_network *network, int32_t road
     features[1] = (float)(network->speed_mps[road] * 3.6 / 100);
 }
 
-void assay__road_moving_features(const assay__road_network *network, int32_t from, int32_t to,
-                                 int32_t destination, float features[ASSAY__ROAD_MOVING_FEATURES])
+void assay__road_moving_features(const assay__road_network *network, int64_t count,
+                                 const int32_t *from, const int32_t *to, int32_t destination,
+                                 float *features)
 {
-    const float *x = network->end_x, *y = network->end_y;
-    const float *heading_x = network->heading_x, *heading_y = network->heading_y;
-    float ahead_x = x[destination] - x[from], ahead_y = y[destination] - y[from];
-    float left_x = x[destination] - x[to], left_y = y[destination] - y[to];
-    float before = sqrtf(ahead_x * ahead_x + ahead_y * ahead_y);
-    float after = sqrtf(left_x * left_x + left_y * left_y);
-    float progress = (before - after) / (float)network->length_m[to];
-    features[0] = (float)log(1 + (double)(after / 1000)); /* three times as fast as log1pf() */
-    features[1] = fminf(fmaxf(progress, -2), 2);
-    features[2] = before > 0 ? (heading_x[to] * ahead_x + heading_y[to] * ahead_y) / before : 0;
-    features[3] = heading_x[from] * heading_x[to] + heading_y[from] * heading_y[to];
+    assay__road_features_of(count, from, to, destination, network->end_x, network->end_y,
+                            network->heading_x, network->heading_y, network->length_m, features);
+}
+
+/* The features of the choices to go from `from` onto to[0 ... count - 1]. */
+static void features_from(const assay__road_network *network, int32_t from, const int32_t *to,
+                          int64_t count, int32_t destination, float *features)
+{
+    enum { BLOCK = ASSAY__ROAD_BLOCK, MOVING = ASSAY__ROAD_MOVING_FEATURES };
+    for (int64_t first = 0; first < count; first += BLOCK) {
+        int32_t here[BLOCK], there[BLOCK];
+        float moving[BLOCK * MOVING];
+        for (int64_t c = 0; c < BLOCK; c++) {
+            here[c] = from;
+            there[c] = first + c < count ? to[first + c] : from;
+        }
+        assay__road_moving_features(network, BLOCK, here, there, destination, moving);
+        for (int64_t c = 0; c < BLOCK && first + c < count; c++) {
+            float *row = features + (first + c) * ASSAY__ROAD_FEATURES;
+            memcpy(row, moving + c * MOVING, MOVING * sizeof *row);
+            assay__road_still_features(network, there[c], row + MOVING);
+        }
+    }
 }
 
 void assay__road_features(const assay__road_network *network, int32_t from, int32_t to,
                           int32_t destination, float features[ASSAY__ROAD_FEATURES])
 {
-    assay__road_moving_features(network, from, to, destination, features);
-    assay__road_still_features(network, to, features + ASSAY__ROAD_MOVING_FEATURES);
+    features_from(network, from, &to, 1, destination, features);
 }
 
 assay_status assay__road_batch_init(assay__road_batch *batch)
@@ -80,14 +93,15 @@ static void add_choice(assay__road_batch *batch, const assay__road_network *netw
     int64_t start = network->first[from], end = network->first[from + 1], chosen = -1;
     for (int64_t k = start; k < end; k++)
         chosen = network->next[k] == to ? k : chosen;
-    for (int64_t k = start; chosen >= 0 && k < end; k++) {
-        int64_t at = batch->candidates++;
-        batch->choices[at] = network->next[k];
-        batch->targets[at] = k == chosen;
-        assay__road_features(network, from, network->next[k], destination,
-                             batch->features + at * ASSAY__ROAD_FEATURES);
+    if (chosen < 0)
+        return;
+    features_from(network, from, network->next + start, end - start, destination,
+                  batch->features + batch->candidates * ASSAY__ROAD_FEATURES);
+    for (int64_t k = start; k < end; k++) {
+        batch->choices[batch->candidates] = network->next[k];
+        batch->targets[batch->candidates++] = k == chosen;
     }
-    batch->decisions += chosen >= 0;
+    batch->decisions++;
 }
 
 assay_status assay__road_batch_fill(assay__road_batch *batch, const assay__road_network *network,

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "assay/status.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/memory.h"
 #include "models/road/network.h"
 #include "models/road/trajectory.h"
@@ -30,9 +31,13 @@ enum {
 void assay__road_features(const assay__road_network *network, int32_t from, int32_t to,
                           int32_t destination, float features[ASSAY__ROAD_FEATURES]);
 
-/* The first four features; and the last two, which depend on the road alone. */
-void assay__road_moving_features(const assay__road_network *network, int32_t from, int32_t to,
-                                 int32_t destination, float features[ASSAY__ROAD_MOVING_FEATURES]);
+/* The first four features of `count` choices to go from from[c] onto to[c], in the rows of
+ * `features` (count, ASSAY__ROAD_MOVING_FEATURES). The arrays are as long as whole blocks of
+ * ASSAY__ROAD_BLOCK choices, and `from` and `to` name roads up to there. */
+void assay__road_moving_features(const assay__road_network *network, int64_t count,
+                                 const int32_t *from, const int32_t *to, int32_t destination,
+                                 float *features);
+/* The last two features, which depend on the road alone. */
 void assay__road_still_features(const assay__road_network *network, int32_t road,
                                 float features[ASSAY__ROAD_FEATURES - ASSAY__ROAD_MOVING_FEATURES]);
 

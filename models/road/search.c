@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/elementary.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/threads.h"
 #include "models/road/searcher.h"
 
@@ -28,31 +28,25 @@ static int64_t gather(assay__road_searcher *self, int32_t destination)
     const assay__road_network *network = self->network;
     int64_t count = 0, open = 0;
     for (int64_t i = 0; i < self->beam_count; i++)
-        self->expanded[self->beam[i].road] = self->search;
+        self->marks[self->beam[i].road].expanded = self->search;
     for (int64_t i = 0; i < self->beam_count; i++) {
         int32_t from = self->beam[i].road;
         self->first[i] = count;
         for (int64_t k = network->first[from]; k < network->first[from + 1]; k++) {
             int32_t to = network->next[k];
-            self->choice[count] = to;
+            self->route_of[count] = (int32_t)i;
+            self->origin[count] = from;
+            self->choice[count++] = to;
             assay__road_searcher_expect_choice(self, to);
-            open += self->expanded[to] != self->search;
-            assay__road_moving_features(network, from, to, destination,
-                                        self->features + count * ASSAY__ROAD_MOVING_FEATURES);
-            count++;
+            open += self->marks[to].expanded != self->search;
         }
     }
     self->first[self->beam_count] = count;
+    for (int64_t c = count; c % ASSAY__ROAD_BLOCK != 0; c++)
+        self->origin[c] = self->choice[c] = destination;
+    assay__road_moving_features(network, count, self->origin, self->choice, destination,
+                                self->features);
     return open;
-}
-
-/* The logarithm of the sum of exp(logit) over the logits (count > 0). */
-static double log_sum(int64_t count, const float *logits)
-{
-    double largest = (double)assay__largest(count, logits), sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += exp((double)logits[i] - largest);
-    return largest + log(sum);
 }
 
 /* List the continuations that may be entered. If two lead to the same road, the worse one is left
@@ -62,24 +56,23 @@ static int64_t list_options(assay__road_searcher *self)
 {
     int64_t count = 0;
     self->step++;
+    assay__road_log_softmax(self->beam_count, self->first, self->logits, self->powers);
     for (int64_t i = 0; i < self->beam_count; i++) {
-        int64_t first = self->first[i], end = self->first[i + 1];
-        double base = self->beam[i].log_probability;
-        base -= end > first ? log_sum(end - first, self->logits + first) : 0;
-        for (int64_t c = first; c < end; c++) {
-            int32_t road = self->choice[c];
-            assay__route_held option = {road, self->beam[i].node, (int32_t)i,
-                                        base + (double)self->logits[c]};
-            if (self->expanded[road] == self->search)
+        for (int64_t c = self->first[i]; c < self->first[i + 1]; c++) {
+            assay__road_mark *mark = &self->marks[self->choice[c]];
+            assay__route_held option = {self->choice[c], self->beam[i].node, (int32_t)i,
+                                        self->beam[i].log_probability + (double)self->logits[c]};
+            if (mark->expanded == self->search)
                 continue;
-            if (self->entered[road] == self->step) {
-                assay__route_held *other = &self->options[self->entered_at[road]];
+            if (mark->entered == self->step) {
+                assay__route_held *other = &self->options[mark->entered_at];
                 if (!(option.log_probability > other->log_probability))
                     continue;
                 other->log_probability = -INFINITY;
             }
-            self->entered[road] = self->step;
-            self->entered_at[road] = (int32_t)count;
+            __builtin_prefetch(self->network->next + self->network->first[self->choice[c]]);
+            mark->entered = self->step;
+            mark->entered_at = (int32_t)count;
             self->options[count++] = option;
         }
     }
@@ -116,26 +109,24 @@ static void begin(assay__road_searcher *self, int32_t origin, int32_t destinatio
     const assay__next_road_shape *s = &self->model->shape;
     size_t roads = (size_t)self->network->roads;
     if (self->search == UINT32_MAX || self->step >= UINT32_MAX - (uint32_t)self->max_steps) {
-        memset(self->expanded, 0, roads * sizeof *self->expanded);
-        memset(self->entered, 0, roads * sizeof *self->entered);
+        memset(self->marks, 0, roads * sizeof *self->marks);
         memset(self->seen, 0, roads * sizeof *self->seen);
         self->search = self->step = 0;
     }
     self->search++;
     assay__road_searcher_aim(self, destination);
     memset(self->state[0], 0, (size_t)s->hidden * sizeof(float));
-    memcpy(self->reached[0], self->product_bias,
-           (size_t)(3 * s->hidden + s->scorer) * sizeof(float));
     self->nodes[0] = (assay__route_node){origin, -1};
     self->node_count = 1;
     self->beam[0] = (assay__route_held){.road = origin};
     self->beam_count = 1;
 }
 
-static double distance_m(const assay__road_network *network, int32_t from, int32_t to)
+static double squared_distance(const assay__road_network *network, int32_t from, int32_t to)
 {
-    return hypot((double)network->end_x[from] - (double)network->end_x[to],
-                 (double)network->end_y[from] - (double)network->end_y[to]);
+    const double x = (double)network->end_x[from] - (double)network->end_x[to];
+    const double y = (double)network->end_y[from] - (double)network->end_y[to];
+    return x * x + y * y;
 }
 
 static void tell_route(assay__road_searcher *self, const assay__route_held *best,
@@ -165,14 +156,15 @@ static assay_status score(assay__road_searcher *self, assay_error *error, assay_
 }
 
 /* Return whether one of the present routes has reached the destination. If a present route is
- * nearer to the destination than `*least_m`, update `*least_m` and `*nearest`. */
-static bool arrived(const assay__road_searcher *self, int32_t destination, double *least_m,
+ * nearer to the destination than `*least`, a squared distance, update `*least` and
+ * `*nearest`. */
+static bool arrived(const assay__road_searcher *self, int32_t destination, double *least,
                     assay__route_held *nearest)
 {
     for (int64_t i = 0; i < self->beam_count; i++) {
-        double here_m = distance_m(self->network, self->beam[i].road, destination);
-        if (self->beam[i].road == destination || here_m < *least_m) {
-            *least_m = here_m;
+        double here = squared_distance(self->network, self->beam[i].road, destination);
+        if (self->beam[i].road == destination || here < *least) {
+            *least = here;
             *nearest = self->beam[i];
         }
         if (self->beam[i].road == destination)
@@ -183,10 +175,10 @@ static bool arrived(const assay__road_searcher *self, int32_t destination, doubl
 
 /* Return whether the search is over, and its outcome. If it is not over, the candidates of the next
  * step have been gathered. */
-static bool is_over(assay__road_searcher *self, int32_t destination, int64_t step, double *least_m,
+static bool is_over(assay__road_searcher *self, int32_t destination, int64_t step, double *least,
                     assay__route_held *nearest, assay__route_outcome *outcome)
 {
-    if (arrived(self, destination, least_m, nearest))
+    if (arrived(self, destination, least, nearest))
         *outcome = ASSAY__ROUTE_FOUND;
     else if (step == self->max_steps)
         *outcome = ASSAY__ROUTE_TOO_LONG;
@@ -201,8 +193,8 @@ static bool is_over(assay__road_searcher *self, int32_t destination, int64_t ste
 static assay_status run(assay__road_searcher *self, int32_t destination, int64_t width,
                         assay_error *error, assay__route_held *nearest, assay__road_route *route)
 {
-    double least_m = INFINITY;
-    for (int64_t step = 0; !is_over(self, destination, step, &least_m, nearest, &route->outcome);
+    double least = INFINITY;
+    for (int64_t step = 0; !is_over(self, destination, step, &least, nearest, &route->outcome);
          step++) {
         assay_status status = score(self, error, route);
         if (status != ASSAY_OK)

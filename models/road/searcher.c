@@ -1,8 +1,9 @@
 /* Tables and forward pass of a searcher. The values that depend on a road alone are computed once
  * for all roads: its input to the recurrent unit, and its part in the first layer of the scorer.
- * The destination's part is computed once per search. A forward pass then needs only one product
- * and a short loop over the successors. The product multiplies the states of the routes by W_hh and
- * by the scorer's columns for the state, side by side. */
+ * The destination's part is computed once per search. A forward pass then needs two products and a
+ * short loop over the successors. The first product multiplies by W_hh the states that the routes
+ * continue. It is computed only now because no route may continue a state, or several routes the
+ * same one. The second multiplies the new states by the scorer's columns for the state. */
 #include "models/road/searcher.h"
 
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static assay_status take_memory(assay__road_searcher *self)
     const assay__next_road_shape *s = &self->model->shape;
     size_t roads = (size_t)self->network->roads, W = (size_t)self->max_width;
     size_t H = (size_t)s->hidden, S = (size_t)s->scorer;
-    size_t X = W * (size_t)self->network->max_successors, steps = (size_t)self->max_steps;
+    size_t X = W * (size_t)self->network->max_successors + ASSAY__ROAD_BLOCK;
+    size_t steps = (size_t)self->max_steps;
     const struct {
         size_t count, size;
         void *block;
@@ -35,19 +37,24 @@ static assay_status take_memory(assay__road_searcher *self)
         {S, sizeof(float), &self->goal_score},
         {W * H, sizeof(float), &self->state[0]},
         {W * H, sizeof(float), &self->state[1]},
-        {W * (3 * H + S), sizeof(float), &self->reached[0]},
-        {W * (3 * H + S), sizeof(float), &self->reached[1]},
-        {3 * H, sizeof(float), &self->gates},
+        {W, sizeof(int32_t), &self->last_road},
+        {W, sizeof(int32_t), &self->row},
+        {W, sizeof(int32_t), &self->row_of},
+        {W * H, sizeof(float), &self->parents},
+        {W * 3 * H, sizeof(float), &self->reached},
+        {W * 2 * H, sizeof(float), &self->gates},
+        {W * S, sizeof(float), &self->context},
         {W, sizeof(assay__route_held), &self->beam},
+        {X, sizeof(int32_t), &self->route_of},
+        {X, sizeof(int32_t), &self->origin},
         {X, sizeof(int32_t), &self->choice},
         {W + 1, sizeof(int64_t), &self->first},
         {X * ASSAY__ROAD_MOVING_FEATURES, sizeof(float), &self->features},
         {X, sizeof(float), &self->logits},
+        {X, sizeof(float), &self->powers},
         {X, sizeof(assay__route_held), &self->options},
         {1 + W * steps, sizeof(assay__route_node), &self->nodes},
-        {roads, sizeof(uint32_t), &self->expanded},
-        {roads, sizeof(uint32_t), &self->entered},
-        {roads, sizeof(int32_t), &self->entered_at},
+        {roads, sizeof(assay__road_mark), &self->marks},
         {roads, sizeof(int32_t), &self->queue},
         {roads, sizeof(uint32_t), &self->seen},
         {1 + steps, sizeof(int32_t), &self->route},
@@ -220,28 +227,46 @@ static void swap(float **a, float **b)
     *b = kept;
 }
 
+/* Copy the states that the present routes continue, each once, and multiply them by W_hh. Several
+ * routes often continue the same one, and some continue none. */
+static void reach(assay__road_searcher *self)
+{
+    const int64_t H = self->model->shape.hidden, gates = 3 * H;
+    int64_t count = 0;
+    for (int64_t i = 0; i < self->beam_count; i++)
+        self->row_of[self->beam[i].parent] = -1;
+    for (int64_t i = 0; i < self->beam_count; i++) {
+        const int32_t parent = self->beam[i].parent;
+        if (self->row_of[parent] < 0) {
+            memcpy(self->parents + count * H, self->state[0] + parent * H,
+                   (size_t)H * sizeof(float));
+            memcpy(self->reached + count * gates, self->product_bias,
+                   (size_t)gates * sizeof(float));
+            self->row_of[parent] = (int32_t)count++;
+        }
+        self->row[i] = self->row_of[parent];
+        self->last_road[i] = self->beam[i].road;
+    }
+    assay__narrow_product(count, gates, H, self->parents, H, 1, self->product,
+                          gates + self->model->shape.scorer, true, self->reached, gates);
+}
+
 assay_status assay__road_searcher_forward(assay__road_searcher *self, assay_error *error)
 {
     if (self->elsewhere != NULL)
         return self->engine.forward(self->elsewhere, self, error);
-    const assay__next_road_shape *s = &self->model->shape;
-    int64_t H = s->hidden, gates = 3 * H, wide = gates + s->scorer;
-    const float *out = weight(self, self->model->at.out);
-    for (int64_t i = 0; i < self->beam_count; i++) {
-        const assay__route_held *route = &self->beam[i];
-        assay__gru_gates(1, H, self->road_input + route->road * gates,
-                         self->reached[0] + route->parent * wide, wide,
-                         self->state[0] + route->parent * H, self->gates, self->state[1] + i * H);
-    }
+    const int64_t H = self->model->shape.hidden, gates = 3 * H, S = self->model->shape.scorer;
+    reach(self);
+    assay__gru_advance(self->beam_count, H, self->road_input, self->last_road, self->reached,
+                       self->row, self->parents, self->gates, self->state[1]);
     for (int64_t i = 0; i < self->beam_count; i++)
-        memcpy(self->reached[1] + i * wide, self->product_bias, (size_t)wide * sizeof(float));
-    assay__narrow_product(self->beam_count, wide, H, self->state[1], H, 1, self->product, wide,
-                          true, self->reached[1], wide);
-    assay__road_score_routes(self->beam_count, self->first, s->scorer, self->choice, self->features,
-                             self->road_score, self->reached[1] + gates, wide, self->goal_score,
-                             self->feature_weight, out, self->logits);
+        memcpy(self->context + i * S, self->goal_score, (size_t)S * sizeof(float));
+    assay__narrow_product(self->beam_count, S, H, self->state[1], H, 1, self->product + gates,
+                          gates + S, true, self->context, S);
+    assay__road_score_routes(self->first[self->beam_count], self->route_of, S, self->choice,
+                             self->features, self->road_score, self->context, self->feature_weight,
+                             weight(self, self->model->at.out), self->logits);
     swap(&self->state[0], &self->state[1]);
-    swap(&self->reached[0], &self->reached[1]);
     return ASSAY_OK;
 }
 

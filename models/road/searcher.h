@@ -19,6 +19,12 @@ typedef struct assay__route_node {
     int32_t parent; /* a node; -1 for the origin */
 } assay__route_node;
 
+/* What a searcher remembers of a road. */
+typedef struct assay__road_mark {
+    uint32_t expanded, entered; /* number of the last search, step */
+    int32_t entered_at;         /* index in `options` */
+} assay__road_mark;
+
 struct assay__road_searcher {
     const assay__road_network *network;
     const assay__next_road *model;
@@ -41,22 +47,29 @@ struct assay__road_searcher {
 
     /* The present routes. W = max_width. */
     float *state[2];         /* (W, H) before and after a step */
-    float *reached[2];       /* (W, 3 H + S) state times `product`, plus bias */
-    float *gates;            /* (3 H) */
+    int32_t *last_road;      /* (W) */
+    int32_t *row;            /* (W) where the state that the route continues is in `parents` */
+    int32_t *row_of;         /* (W) the same for a route of the last beam */
+    float *parents;          /* (W, H) the states that the present routes continue, each once */
+    float *reached;          /* (W, 3 H) these states times W_hh, plus b_hh */
+    float *gates;            /* (W, 2 H) scratch */
+    float *context;          /* (W, S) the part of state and destination in the scores */
     assay__route_held *beam; /* (W) best first */
     int64_t beam_count;
 
-    /* The candidates of a step. X = W x the largest number of successors of a road. */
-    int32_t *choice;            /* (X) roads */
+    /* The candidates of a step. X = W x the largest number of successors of a road, and one block
+     * of ASSAY__ROAD_BLOCK more. */
+    int32_t *route_of;          /* (X) the route that the candidate continues, in the beam */
+    int32_t *origin, *choice;   /* (X) roads: the last one of the route, and its successor */
     int64_t *first;             /* (W + 1) where the candidates of each route begin */
     float *features;            /* (X, ASSAY__ROAD_MOVING_FEATURES) */
     float *logits;              /* (X) */
+    float *powers;              /* (X) scratch */
     assay__route_held *options; /* (X) continuations, in the order of routes and roads */
 
     assay__route_node *nodes; /* (1 + W max_steps) */
     int64_t node_count;
-    uint32_t *expanded, *entered; /* (roads) number of the last search, step */
-    int32_t *entered_at;          /* (roads) index in `options` */
+    assay__road_mark *marks; /* (roads) */
     uint32_t search, step;
     int32_t *queue; /* (roads) for assay__road_network_reaches() */
     uint32_t *seen; /* (roads) likewise */

@@ -144,6 +144,19 @@ static void run_exp2_negative(int64_t count, const float *x, float *y)
         y[i] = x[i] > 0 ? 1 : assay__exp2_negative(x[i]);
 }
 
+/* log_beyond_one() is for 0 <= x < 2^126, exp_bounded() for results within 2^-60 and 2^60. */
+static void run_log_beyond_one(int64_t count, const float *x, float *y)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] = assay__log_beyond_one(fabsf(x[i]));
+}
+static void run_exp_bounded(int64_t count, const float *x, float *y)
+{
+    const float bound = assay__exp_bound();
+    for (int64_t i = 0; i < count; i++)
+        y[i] = assay__exp_bounded(x[i], bound);
+}
+
 static double sigmoid(double x)
 {
     return 1 / (1 + exp(-x));
@@ -163,6 +176,14 @@ static double normal(double x)
 {
     return x < (double)-13.2F ? 0 : 0.5 * erfc(-x * M_SQRT1_2);
 }
+static double log_beyond_one(double x)
+{
+    return log1p(fabs(x));
+}
+static double exp_bounded(double x)
+{
+    return exp2(fmin(fmax(x * M_LOG2E, -60), 60));
+}
 static double exp2_negative(double x)
 {
     return x > 0 ? 1 : x < -125 ? 0 : exp2(x);
@@ -174,6 +195,9 @@ static void test_whole_range(void **state)
     check("exp", sweep(run_exp, exp, INFINITY), 1.1);
     check("exp2", sweep(run_exp2_normal, exp2, 125), 2.2);
     check("exp2_negative", sweep(run_exp2_negative, exp2_negative, INFINITY), 2.2);
+    check("log_beyond_one", sweep(run_log_beyond_one, log_beyond_one, 0x1p125F), 1.8);
+    check("exp_bounded", sweep(run_exp_bounded, exp_bounded, 2), 3.6);
+    check("exp_bounded of any x", sweep(run_exp_bounded, exp_bounded, INFINITY), 45);
     check("tanh", sweep(run_tanh, tanh, INFINITY), 2.4);
     check("sigmoid", sweep(run_sigmoid, sigmoid, INFINITY), 2.2);
     check("silu", sweep(run_silu, silu, INFINITY), 2.5);

@@ -25,6 +25,34 @@ void ASSAY__AT(gru_gates)(int64_t rows, int64_t hidden, const float *gi, const f
     }
 }
 
+/* (1 - z) n + z h with z = 1 / (1 + b) and n = (e - 1) / (e + 1) is one fraction, so there are two
+ * divisions where gru_gates() has three. The gate n waits for r, which would leave the processor
+ * idle, so a loop over all rows first computes the exponentials of r and z. */
+void ASSAY__AT(gru_advance)(int64_t rows, int64_t hidden, const float *gi, const int32_t *gi_row,
+                            const float *gh, const int32_t *gh_row, const float *previous,
+                            float *restrict powers, float *restrict next)
+{
+    const float bound = assay__exp_bound();
+    for (int64_t row = 0; row < rows; row++) {
+        const float *in = gi + gi_row[row] * 3 * hidden, *rec = gh + gh_row[row] * 3 * hidden;
+        ASSAY__LANES
+        for (int64_t j = 0; j < 2 * hidden; j++)
+            powers[row * 2 * hidden + j] = assay__exp_bounded(-(in[j] + rec[j]), bound);
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        const float *in = gi + (gi_row[row] * 3 + 2) * hidden;
+        const float *rec = gh + (gh_row[row] * 3 + 2) * hidden;
+        const float *old = previous + gh_row[row] * hidden, *power = powers + row * 2 * hidden;
+        float *out = next + row * hidden;
+        ASSAY__LANES
+        for (int64_t j = 0; j < hidden; j++) {
+            float r = 1 / (1 + power[j]), b = power[hidden + j];
+            float e = assay__exp_bounded(2 * (in[j] + r * rec[j]), bound);
+            out[j] = (old[j] * (e + 1) + b * (e - 1)) / ((1 + b) * (e + 1));
+        }
+    }
+}
+
 void ASSAY__AT(gru_gates_backward)(int64_t rows, int64_t hidden, const float *dh,
                                    const float *gates, const float *gh, const float *previous,
                                    float *dgi, float *dgh, float *dprevious)

@@ -39,6 +39,7 @@
 enum { ASSAY__FLOATS = ASSAY__VECTOR_BYTES / 4, ASSAY__DOUBLES = ASSAY__VECTOR_BYTES / 8 };
 
 typedef float assay__floats __attribute__((vector_size(ASSAY__VECTOR_BYTES)));
+typedef int32_t assay__ints __attribute__((vector_size(ASSAY__VECTOR_BYTES)));
 typedef double assay__doubles __attribute__((vector_size(ASSAY__VECTOR_BYTES)));
 /* The same vectors at any address that is aligned for one element. */
 typedef float assay__floats_at

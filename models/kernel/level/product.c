@@ -38,9 +38,10 @@ static void fetch(ahead *next, int64_t rows)
             __builtin_prefetch(next->data + j, 0, 2);
 }
 
-/* The vectors of a tile that has fewer than ROWS rows: its rows leave registers for more
- * vectors. A single row takes twice as many, to hide the latency of the additions. */
-enum { WIDER = VECTORS > 3 ? VECTORS : 3, WIDEST = 2 * WIDER };
+/* The vectors of a tile that has fewer than ROWS rows: its rows leave registers for more vectors. A
+ * tile needs some ten sums, because each multiply-add waits four cycles for the one before it. */
+enum { WIDER = VECTORS > 3 ? VECTORS : 3, WIDEST = 8 };
+#define VECTORS_OF(rows) ((rows) == ROWS ? VECTORS : (rows) > 2 ? WIDER : WIDEST / (rows))
 
 typedef struct product {
     int64_t k;
@@ -122,10 +123,12 @@ static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
 /* Computes all n columns of some rows. `rows` is a constant where this is inlined. */
 ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 {
-    const int most = rows == ROWS ? VECTORS : rows > 1 ? WIDER : WIDEST;
+    const int most = VECTORS_OF(rows);
     int64_t at = 0;
     for (; at + most * ASSAY__FLOATS <= n; at += most * ASSAY__FLOATS)
         tile(rows, most, p, at);
+    for (; most > 4 && n - at >= 4 * ASSAY__FLOATS; at += 4 * ASSAY__FLOATS)
+        tile(rows, 4, p, at);
     for (; most > 2 && n - at >= 2 * ASSAY__FLOATS; at += 2 * ASSAY__FLOATS)
         tile(rows, 2, p, at);
     for (; n - at >= ASSAY__FLOATS; at += ASSAY__FLOATS)
@@ -144,6 +147,7 @@ ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 enum { FEWER = ROWS > 4 ? 4 : 2 };
 STRIP(whole_strip, ROWS)
 STRIP(lower_strip, FEWER)
+STRIP(strip_of_three, 3)
 STRIP(strip_of_two, 2)
 STRIP(strip_of_one, 1)
 #undef STRIP
@@ -154,9 +158,10 @@ static void strips(int64_t m, int64_t n, product p)
     while (m > 0) {
         /* eight rows are taken as four and four rather than as six and two */
         const bool halves = 2 * FEWER > ROWS && m == 2 * FEWER;
-        const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
+        const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 3 ? 3 : (int)m;
         (rows == ROWS    ? whole_strip
          : rows == FEWER ? lower_strip
+         : rows == 3     ? strip_of_three
          : rows == 2     ? strip_of_two
                          : strip_of_one)(&p, n);
         fetch(&p.next, p.next_each);
