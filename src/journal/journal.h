@@ -253,8 +253,11 @@ void assay__journal_keep_from_children(const assay__journal *journal, bool keep)
  * of the child may have the addresses by now. */
 void assay__journal_forget(assay__journal *journal);
 
-/* Allocate zeroed room in the pool, aligned to 64 bytes. NULL if the pool or the disk is full. */
+/* Allocate zeroed room in the pool, aligned to 64 bytes. NULL if the pool or the disk is full. The
+ * last sixteenth of the pool is a reserve for the nodes that gather what finds no other room; only
+ * `_reserved` allocates from it. */
 void *assay__journal_allocate(assay__journal *journal, size_t bytes);
+void *assay__journal_allocate_reserved(assay__journal *journal, size_t bytes);
 
 /* Reserve addresses for something large that may never be filled. They are at the end of the pool,
  * so that the used part of the pool stays contiguous. Each part must be made ready before it is
