@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/free_number.h"
 #include "base/struct_size.h"
 #include "base/text.h"
 #include "instrument/cuda.h"
@@ -21,7 +23,6 @@ enum {
     DEFAULT_BYTES = 256 * 1024 * 1024,
     MOST_TRACE_EVENTS = 1 << 22,
     MOST_SAMPLES = 1 << 20,
-    MOST_GENERATIONS = 100000, /* numbers to try for a journal whose name is taken */
     /* The journal has additional room for the rings of this many lanes and for the samples of this
      * many nodes. The rings get at most MOST_RING_BYTES, which is enough for several of the largest
      * rings. */
@@ -131,6 +132,23 @@ static void leave_word(const char *path, const assay_error *failure)
     (void)told; /* if this fails as well, there is no way to report it */
 }
 
+/* Write the path of a journal in the directory. Number 1 is not written. */
+static void journal_path(const char *stem, unsigned number, char path[PATH_MAX])
+{
+    char inserted[16] = "";
+    if (number > 1)
+        snprintf(inserted, sizeof inserted, ".%u", number);
+    snprintf(path, PATH_MAX, "%s%s%s", stem, inserted, ASSAY__JOURNAL_SUFFIX);
+}
+
+static bool is_taken(const void *stem, unsigned number)
+{
+    char path[PATH_MAX];
+    struct stat file;
+    journal_path(stem, number, path);
+    return lstat(path, &file) == 0;
+}
+
 static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
                                  assay_error *error)
 {
@@ -140,18 +158,20 @@ static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool 
     journal_stem(state, id, forked, stem, sizeof stem);
     if (*stem == '\0')
         return create_journal(state, NULL, id, error);
-    snprintf(path, sizeof path, "%s%s", stem, asked_for ? "" : ASSAY__JOURNAL_SUFFIX);
-    assay_status status = create_journal(state, asked_for ? state->path : path, id, failure);
+    if (asked_for)
+        return create_journal(state, state->path, id, failure);
+    journal_path(stem, 1, path);
+    assay_status status = create_journal(state, path, id, failure);
     /* A name may already exist: after a program replaced itself by exec, after a process id was
      * reused, or if another container has the same process id. Then a number is added to it. */
-    for (unsigned generation = 2;
-         status == ASSAY_E_STATE && !asked_for && generation <= MOST_GENERATIONS; generation++) {
-        snprintf(path, sizeof path, "%s.%u%s", stem, generation, ASSAY__JOURNAL_SUFFIX);
+    unsigned number = status == ASSAY_E_STATE ? assay__free_number(2, is_taken, stem) : 0;
+    for (; status == ASSAY_E_STATE && number <= ASSAY__MOST_NUMBERS; number++) {
+        journal_path(stem, number, path);
         status = create_journal(state, path, id, failure);
     }
     /* If the directory that the environment names cannot be used, the measured program goes on
      * without it. */
-    if (status != ASSAY_OK && !asked_for) {
+    if (status != ASSAY_OK) {
         leave_word(path, failure);
         status = create_journal(state, NULL, id, error);
     }
