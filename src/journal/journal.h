@@ -43,13 +43,15 @@ enum {
     ASSAY__JOURNAL_UNIT = 64, /* offsets inside the pool are stored in this unit */
     ASSAY__JOURNAL_MAX_OPERATIONS = 8192,
     ASSAY__JOURNAL_MAX_METRICS = 4096,
-    ASSAY__JOURNAL_MIN_BYTES = 1024 * 1024
+    ASSAY__JOURNAL_MIN_BYTES = 1024 * 1024,
+    ASSAY__LARGE_EXPONENT = 64 /* of the sum of a counter */
 };
 
 enum assay__journal_state { ASSAY__JOURNAL_OPEN = 1, ASSAY__JOURNAL_CLOSED = 2 };
 enum assay__lane_state { ASSAY__LANE_FREE = 0, ASSAY__LANE_LIVE = 1, ASSAY__LANE_ENDED = 2 };
-/* A counter uses the fields of a node for its own figures: `square_sum` is the sum of its values,
- * `shift` the last value, `min` and `max` are the bits of doubles. */
+/* A counter uses the fields of a node for its own figures: `square_sum` * 2^`sum` is the sum of its
+ * values, `shift` the last value, `min` and `max` are the bits of doubles. `sum` is 0, or
+ * ASSAY__LARGE_EXPONENT if the sum does not fit in a double. */
 enum assay__node_kind { ASSAY__NODE_ROOT = 1, ASSAY__NODE_SPAN = 2, ASSAY__NODE_COUNTER = 3 };
 enum assay__event_flags { ASSAY__EVENT_LATE = 1 }; /* completed late: may overlap its neighbours */
 
