@@ -174,12 +174,12 @@ typedef struct assay__journal_device {
     int64_t gpu_delta_bytes;        /* summed over spans */
     uint64_t gpu_peak_bytes;
     uint64_t gpu_readings;
-    uint64_t seen_ticks; /* the node's sum at the end of the last window; private */
+    uint64_t seen_ticks; /* the node's time until the end of the last window; private */
     uint64_t running;    /* it had time in the last window; private */
     uint64_t declined;   /* spans on a stream that were not timed by the device. On a node of the
                             stream's lane: they were dropped. On a node of a thread's lane: there
                             was no usable driver */
-    uint64_t reserved[2];
+    double busy_seconds, rest_seconds; /* of the last window; private */
 } assay__journal_device;
 
 /* An event with its packed fields separated. */
