@@ -106,12 +106,13 @@ class AssayMagics(Magics):
         """(code of the cell without a last expression, code of that expression or None). The code has a file name by which tracebacks find the
         lines of the cell."""
         source = self.shell.transform_cell(cell)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if self.shell.autoawait else 0
         name = self.shell.compile.cache(source, self.shell.execution_count)
         tree = self.shell.transform_ast(ast.parse(source, name))
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not cell.rstrip().endswith(";"):
-            last = compile(ast.Expression(tree.body.pop().value), name, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        return compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), last
+            last = compile(ast.Expression(tree.body.pop().value), name, "eval", flags)
+        return compile(tree, name, "exec", flags), last
 
 
 def _awaits(code):

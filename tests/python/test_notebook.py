@@ -123,6 +123,14 @@ class Magic(unittest.TestCase):
         self.value("%%assay\nseven = await task")
         self.assertEqual(self.shell.user_ns["seven"], 7)
 
+    def test_awaiting_can_be_switched_off(self):
+        self.shell.autoawait = False
+        try:
+            self.run_cell("%%assay\nimport asyncio\nawait asyncio.sleep(0)")
+            self.assertIn("SyntaxError", self.printed)
+        finally:
+            self.shell.autoawait = True
+
     def test_loaded_again(self):
         self.run_cell("%reload_ext assay")
         self.assertEqual(sum(type(transform).__name__ == "_AwaitCells" for transform in self.shell.input_transformers_post), 1)
