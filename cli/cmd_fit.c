@@ -1,15 +1,20 @@
 /* assay fit: says how a time grows with a size. The input is a table of sizes and times from any
  * source, or the record of a sweep. assay_growth_fit() (growth.h) does the fit itself. */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "assay/growth.h"
 #include "assay/report.h"
+#include "base/file.h"
 #include "cli/common/commands.h"
 #include "cli/common/input.h"
 #include "cli/common/message.h"
@@ -80,20 +85,71 @@ static int show(const fit_settings *settings, const assay_growth_sweep *fits)
     return EX_OK;
 }
 
-/* Whether the file is JSON: it begins with a brace, which no table does. Only regular files are
- * examined, because bytes that were read from a pipe cannot be read again. */
-static bool is_record(const char *path)
+/* Whether the file is JSON: it begins with a brace, which no table does. It must be a regular file.
+ * Its position does not change. */
+static bool is_json(int file)
 {
-    struct stat file;
-    FILE *stream = NULL;
-    int first = EOF;
-    if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
-        stream = fopen(path, "re");
-    while (stream != NULL && (first = getc(stream)) != EOF && isspace(first))
+    off_t at = lseek(file, 0, SEEK_CUR);
+    char first = ' ';
+    while (isspace((unsigned char)first) && pread(file, &first, 1, at++) == 1)
         continue;
-    if (stream != NULL)
-        fclose(stream);
     return first == '{';
+}
+
+/* Copy all that can be read into a file in memory, and go back to its start. A file that is larger
+ * than any input may be is not copied to its end: the reader refuses it. Returns -1 with errno set.
+ */
+static int copy_to_memory(int source)
+{
+    static char chunk[65536];
+    const size_t most = assay__file_maximum(ASSAY_GROWTH_TABLE_MAX_BYTES);
+    int copy = memfd_create("input", MFD_CLOEXEC);
+    ssize_t got = copy >= 0 ? 1 : -1;
+    for (size_t all = 0; got > 0 && all <= most; all += (size_t)got) {
+        do
+            got = read(source, chunk, sizeof chunk);
+        while (got < 0 && errno == EINTR);
+        if (got > 0 && write(copy, chunk, (size_t)got) != got)
+            got = -1;
+    }
+    if (got >= 0 && lseek(copy, 0, SEEK_SET) == 0)
+        return copy;
+    if (copy >= 0)
+        close(copy);
+    return -1;
+}
+
+/* Find out whether the input is the record of a sweep or a table. What comes through a pipe can be
+ * read only once, so it is copied to memory, and the copy becomes standard input: `*path` is then
+ * "-". */
+static assay_status examine(const char **path, assay_error *error, bool *is_record)
+{
+    const bool standard = strcmp(*path, "-") == 0;
+    struct stat info;
+    int file = standard ? STDIN_FILENO : open(*path, O_RDONLY | O_CLOEXEC), copy = -1;
+    *is_record = false;
+    if (file < 0 || fstat(file, &info) != 0 || S_ISDIR(info.st_mode)) {
+        if (file > STDIN_FILENO)
+            close(file);
+        return ASSAY_OK; /* the reader of tables says what is wrong */
+    }
+    if (S_ISREG(info.st_mode)) {
+        *is_record = is_json(file);
+    } else {
+        copy = copy_to_memory(file);
+        if (copy < 0 || dup2(copy, STDIN_FILENO) < 0) {
+            snprintf(error->message, sizeof error->message, "cannot read '%s': %s",
+                     standard ? "standard input" : *path, strerror(errno));
+            error->status = ASSAY_E_IO;
+        }
+        *is_record = copy >= 0 && is_json(copy);
+        *path = "-";
+    }
+    if (copy >= 0)
+        close(copy);
+    if (file > STDIN_FILENO)
+        close(file);
+    return error->status;
 }
 
 /* Read a table; it counts as a sweep with one series. */
@@ -132,8 +188,11 @@ static int fit_file(const fit_settings *settings, const char *path)
 {
     assay_error error = {0};
     assay_growth_sweep fits = {0};
-    assay_status status = is_record(path) ? fit_record(settings, path, &error, &fits)
-                                          : fit_table(settings, path, &error, &fits);
+    bool is_record = false;
+    assay_status status = examine(&path, &error, &is_record);
+    if (status == ASSAY_OK)
+        status = is_record ? fit_record(settings, path, &error, &fits)
+                           : fit_table(settings, path, &error, &fits);
     int code;
     if (status != ASSAY_OK) {
         message_error("assay fit: %s", error.message);
@@ -169,13 +228,13 @@ const command command_fit = {
     .operands = "DATA.csv|RECORD.json",
     .description =
         "Reads sizes and times (columns n and seconds; several times for one n make the\n"
-        "answer sharper; '-' is standard input), or the record of a sweep ('assay bench\n"
-        "--param n=1..1024*2 --json'), and finds the class of each command's growth:\n"
-        "1, log n, n, n log n, n^2, n^3, or power, a free power of n, if all of these\n"
-        "are rejected at 1 %. A fixed overhead is allowed for. Shows the formula, the\n"
-        "exponent with a 95 % interval, every size against the curve, and says when the\n"
-        "data cannot tell two classes apart. Exit status: 0 a class is given, certain or\n"
-        "not; 2 there are too few sizes for any answer; 64 to 74 for errors.",
+        "answer sharper), or the record of a sweep ('assay bench --param n=1..1024*2\n"
+        "--json'), and finds the class of each command's growth; '-' is standard input.\n"
+        "Classes: 1, log n, n, n log n, n^2, n^3, or power, a free power of n, if all\n"
+        "others are rejected at 1 %. A fixed overhead is allowed for. Shows the formula,\n"
+        "the exponent with a 95 % interval, every size against the curve, and says when\n"
+        "the data cannot tell two classes apart. Exit status: 0 a class is given, certain\n"
+        "or not; 2 there are too few sizes for any answer; 64 to 74 for errors.",
     COMMAND_OPTIONS(fit_options),
     .main = fit_main,
 };

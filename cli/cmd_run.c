@@ -104,6 +104,7 @@ typedef struct run {
 
 static bool make_scratch(run *r)
 {
+    scratch_dir_sweep();
     if (scratch_dir_make(SCRATCH_JOURNAL_BYTES, r->journal_dir) &&
         (!r->settings->heap || scratch_dir_make(SCRATCH_HEAP_BYTES, r->heap_dir)))
         return true;

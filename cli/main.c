@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "base/level.h"
 #include "base/nearest.h"
 #include "cli/common/ascii.h"
 #include "cli/common/commands.h"
@@ -106,21 +105,6 @@ static int complete(int argc, char **argv)
     return EX_OK;
 }
 
-/* Refuse a value of ASSAY_CPU that is not a level of this machine. Otherwise the models would run
- * at another level than the user asked for, and the user would not notice. */
-static bool level_is_known(void)
-{
-    const char *refused;
-    assay__level_now(&refused);
-    if (refused == NULL)
-        return true;
-    char levels[128];
-    assay__level_list(levels, sizeof levels);
-    message_error("assay: ASSAY_CPU is '%.40s', which is no level of this machine; it has %s",
-                  refused, levels);
-    return false;
-}
-
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
@@ -146,7 +130,7 @@ static int dispatch(int argc, char **argv)
     const command *found = find(word);
     if (found == NULL)
         return unknown_command(word);
-    return level_is_known() ? found->main(found, argc - 1, argv + 1) : EX_USAGE;
+    return found->main(found, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -1,18 +1,26 @@
-/* Makes and removes the private directories of a run, in memory (tmpfs) if possible. */
+/* Makes and removes the private directories of a run, in memory (tmpfs) if possible, and sweeps
+ * those of runs that were killed. Each directory has a lock file, which its owner keeps locked. The
+ * kernel frees the lock when the owner ends, whatever its process id or its container. */
 #include "cli/scratch_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+enum { BOOT_ID_SIZE = 36 };
+
+static const char in_memory[] = "/dev/shm";
 
 static bool is_in_memory(const char *path, uint64_t needed_bytes)
 {
@@ -25,7 +33,6 @@ static bool is_in_memory(const char *path, uint64_t needed_bytes)
  * count them as written by the program. */
 const char *scratch_dir_parent(uint64_t needed_bytes)
 {
-    static const char in_memory[] = "/dev/shm";
     const char *chosen = getenv("TMPDIR");
     bool is_chosen = chosen != NULL && *chosen != '\0';
     if (is_chosen && is_in_memory(chosen, needed_bytes))
@@ -40,35 +47,74 @@ bool scratch_dir_is_in_memory(const char *path)
     return is_in_memory(path, 0);
 }
 
-/* The name of an inner directory begins with this text. */
-static const char inner_name[] = "all-";
+/* The parts of the names. A private directory is PARENT/assay-XXXXXX/all-NUMBER. */
+static const char outer_name[] = "assay-", inner_name[] = "all-", lock_name[] = "lock";
 
-/* Root may start programs of other users (setpriv, gosu, su). These must be able to make files too,
- * and all others must not. So root's directory has an inner one, in which everybody may make files,
- * but whose name nobody can list or guess. `path` becomes the inner directory. */
+/* Make the inner directory of `path`, which becomes its path. Root may start programs of other
+ * users (setpriv, gosu, su). These must be able to make files too, and all others must not. So in
+ * root's inner directory everybody may make files, but nobody can list or guess its name. */
 static bool make_inner(char path[SCRATCH_PATH_SIZE])
 {
     uint64_t words[2];
     size_t used = strlen(path);
-    if (getrandom(words, sizeof words, 0) != sizeof words || chmod(path, 0711) != 0)
+    const bool is_root = geteuid() == 0;
+    if (getrandom(words, sizeof words, 0) != sizeof words || (is_root && chmod(path, 0711) != 0))
         return false;
     int length = snprintf(path + used, SCRATCH_PATH_SIZE - used, "/%s%016llx%016llx", inner_name,
                           (unsigned long long)words[0], (unsigned long long)words[1]);
-    bool made = length > 0 && used + (size_t)length < SCRATCH_PATH_SIZE && mkdir(path, 0700) == 0 &&
-                chmod(path, 01733) == 0; /* mkdir() obeys the umask, chmod() does not */
+    bool made = length > 0 && used + (size_t)length < SCRATCH_PATH_SIZE && mkdir(path, 0700) == 0;
+    if (made && is_root &&
+        chmod(path, 01733) != 0) { /* mkdir() obeys the umask, chmod() does not */
+        int failure = errno;
+        rmdir(path);
+        errno = failure;
+        made = false;
+    }
     if (!made)
         path[used] = '\0';
     return made;
+}
+
+/* The id of the running kernel. Two processes with the same id see each other's locks. */
+static bool read_boot_id(char id[BOOT_ID_SIZE])
+{
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, id, BOOT_ID_SIZE) : -1;
+    if (file >= 0)
+        close(file);
+    return length == BOOT_ID_SIZE;
+}
+
+/* Make the lock file of an outer directory. It is locked before it gets its name. So a lock file
+ * that is not locked has lost its owner. The descriptor stays open, and so the file stays locked,
+ * until this process ends in whatever way. A directory without a lock file works too, but nobody
+ * sweeps it. */
+static void lock_outer(const char *outer)
+{
+    static const char unnamed[] = "lock-to-be";
+    char id[BOOT_ID_SIZE];
+    int directory = open(outer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int file = directory >= 0 && read_boot_id(id)
+                   ? openat(directory, unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+                   : -1;
+    if (file >= 0 &&
+        (write(file, id, sizeof id) != (ssize_t)sizeof id || flock(file, LOCK_EX | LOCK_NB) != 0 ||
+         renameat(directory, unnamed, directory, lock_name) != 0)) {
+        unlinkat(directory, unnamed, 0);
+        close(file);
+    }
+    if (directory >= 0)
+        close(directory);
 }
 
 /* The path is absolute, because the program may change its working directory. */
 bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
 {
     const char *parent = scratch_dir_parent(needed_bytes);
-    char here[SCRATCH_PATH_SIZE] = "";
+    char here[SCRATCH_PATH_SIZE] = "", outer[SCRATCH_PATH_SIZE];
     bool is_relative = *parent != '/' && getcwd(here, sizeof here - 1) != NULL;
-    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s%s%s/assay-XXXXXX", here,
-                        is_relative ? "/" : "", parent);
+    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s%s%s/%sXXXXXX", here, is_relative ? "/" : "",
+                        parent, outer_name);
     if (used < 0 || used >= SCRATCH_PATH_SIZE) {
         path[0] = '\0';
         errno = ENAMETOOLONG;
@@ -78,13 +124,15 @@ bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
         path[0] = '\0';
         return false;
     }
-    if (geteuid() == 0 && !make_inner(path)) {
+    memcpy(outer, path, sizeof outer);
+    if (!make_inner(path)) {
         int failure = errno;
         rmdir(path);
         path[0] = '\0';
         errno = failure;
         return false;
     }
+    lock_outer(outer);
     return true;
 }
 
@@ -93,24 +141,143 @@ static bool is_dot(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-void scratch_dir_remove(const char *path)
+static bool begins_with(const char *text, const char *start)
 {
-    if (*path == '\0')
-        return;
-    DIR *directory = opendir(path);
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Open a directory in `parent` to list it, or return NULL. Never follows a link. */
+static DIR *open_inside(int parent, const char *name)
+{
+    int descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *directory = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+    if (descriptor >= 0 && directory == NULL)
+        close(descriptor);
+    return directory;
+}
+
+/* Remove an inner directory and the files in it. */
+static void remove_inner(int outer, const char *name)
+{
+    DIR *directory = open_inside(outer, name);
     if (directory == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
         if (!is_dot(entry->d_name))
             unlinkat(dirfd(directory), entry->d_name, 0);
     closedir(directory);
-    rmdir(path);
-    const char *name = strrchr(path, '/');
-    if (name == NULL || strncmp(name + 1, inner_name, sizeof inner_name - 1) != 0)
+    unlinkat(outer, name, AT_REMOVEDIR);
+}
+
+void scratch_dir_remove(const char *path)
+{
+    const char *inner = strrchr(path, '/');
+    if (inner == NULL)
         return;
     char outer[SCRATCH_PATH_SIZE];
-    snprintf(outer, sizeof outer, "%.*s", (int)(name - path), path);
+    snprintf(outer, sizeof outer, "%.*s", (int)(inner - path), path);
+    int directory = open(outer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return;
+    remove_inner(directory, inner + 1);
+    unlinkat(directory, lock_name, 0);
+    close(directory);
     rmdir(outer);
+}
+
+/* Whether a process may still write this file, be it through a mapping or in another container. A
+ * lease for reading is refused as long as the file is open for writing, or mapped from such a
+ * descriptor. Returns true if that cannot be known. */
+static bool is_written(int directory, const char *name)
+{
+    int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return errno != ELOOP && errno != ENOENT; /* a link has no content */
+    bool idle = fcntl(file, F_SETLEASE, F_RDLCK) == 0;
+    if (idle)
+        fcntl(file, F_SETLEASE, F_UNLCK);
+    close(file);
+    return !idle;
+}
+
+/* Whether a process may still write any file of the inner directory. */
+static bool is_in_use(int outer, const char *name)
+{
+    DIR *directory = open_inside(outer, name);
+    bool used = directory == NULL;
+    for (struct dirent *entry; !used && (entry = readdir(directory)) != NULL;)
+        used = !is_dot(entry->d_name) && is_written(dirfd(directory), entry->d_name);
+    if (directory != NULL)
+        closedir(directory);
+    return used;
+}
+
+/* Take the lock of an outer directory. Returns its descriptor, or -1 if the owner may live: its
+ * process has the lock, or the lock was made under another kernel, whose locks cannot be seen. */
+static int take_lock(int outer, const char *boot_id)
+{
+    char id[BOOT_ID_SIZE];
+    int file = openat(outer, lock_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0 &&
+        read(file, id, sizeof id) == (ssize_t)sizeof id && memcmp(id, boot_id, sizeof id) == 0)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+/* Sweep one outer directory, which is open. False if it must stay. */
+static bool sweep_outer(DIR *outer, const char *boot_id)
+{
+    struct stat status;
+    char inner[sizeof((struct dirent *)0)->d_name] = "";
+    if (fstat(dirfd(outer), &status) != 0 || status.st_uid != geteuid())
+        return false;
+    int lock = take_lock(dirfd(outer), boot_id);
+    if (lock < 0)
+        return false;
+    for (struct dirent *entry; (entry = readdir(outer)) != NULL;)
+        if (begins_with(entry->d_name, inner_name))
+            snprintf(inner, sizeof inner, "%s", entry->d_name);
+    bool idle = *inner == '\0' || !is_in_use(dirfd(outer), inner);
+    if (idle && *inner != '\0')
+        remove_inner(dirfd(outer), inner);
+    if (idle)
+        unlinkat(dirfd(outer), lock_name, 0);
+    close(lock);
+    return idle;
+}
+
+static void sweep(const char *parent, const char *boot_id)
+{
+    DIR *directory = opendir(parent);
+    if (directory == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        DIR *outer = begins_with(entry->d_name, outer_name)
+                         ? open_inside(dirfd(directory), entry->d_name)
+                         : NULL;
+        if (outer != NULL && sweep_outer(outer, boot_id))
+            unlinkat(dirfd(directory), entry->d_name, AT_REMOVEDIR);
+        if (outer != NULL)
+            closedir(outer);
+    }
+    closedir(directory);
+}
+
+void scratch_dir_sweep(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    char boot_id[BOOT_ID_SIZE];
+    const char *chosen = getenv("TMPDIR");
+    if (!read_boot_id(boot_id))
+        return;
+    /* It comes if a program opens a file for writing during our lease, and would end us. */
+    sigaction(SIGIO, &ignore, &before);
+    sweep(in_memory, boot_id);
+    sweep(chosen != NULL && *chosen != '\0' ? chosen : "/tmp", boot_id);
+    sigaction(SIGIO, &before, NULL);
 }
 
 bool scratch_dir_is_empty(const char *path)

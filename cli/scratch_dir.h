@@ -31,6 +31,11 @@ bool scratch_dir_is_in_memory(const char *path);
 /* Remove the directory and the files in it. An empty path is accepted. */
 void scratch_dir_remove(const char *path);
 
+/* Remove the directories that processes of this user left behind when they were killed. It leaves
+ * alone: directories of other users, of a process that lives, and of a program that still writes
+ * into its journal. */
+void scratch_dir_sweep(void);
+
 bool scratch_dir_is_empty(const char *path);
 
 /* Find libassay_heap.so in lib/ beside this executable or in ../lib/. Returns false if it is in

@@ -135,6 +135,9 @@ foreach(name test_gpu_stream test_gpu_memory)
   target_link_libraries(${name} PRIVATE fake_cuda)
 endforeach()
 
+target_sources(test_scratch_dir PRIVATE cli/scratch_dir.c)
+target_link_libraries(test_scratch_dir PRIVATE assay_cli_common)
+
 # What libassay_cupti.so does with records, and our declarations of them against the toolkit's where it is.
 target_sources(test_gpu_activity PRIVATE src/cupti/region.c src/cupti/submit.c)
 find_path(CUPTI_INCLUDE_DIR cupti.h HINTS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)

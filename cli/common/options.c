@@ -12,6 +12,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "cli/common/level_check.h"
 #include "cli/common/message.h"
 
 enum { NAME_BYTES = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
@@ -285,6 +286,8 @@ bool options_parse(const command *self, int argc, char **argv, void *settings, c
         *code = EX_OK;
         return false;
     }
+    if (!level_is_known())
+        return false;
     while (c.at < argc)
         argv[1 + kept++] = argv[c.at++];
     argv[1 + kept] = NULL;

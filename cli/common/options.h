@@ -73,7 +73,8 @@ typedef struct command {
 /* Parse argv[1…] and store the values of options into `settings`. The operands are moved to the
  * front of argv + 1; `*operands` (terminated by NULL) and `*operand_count` describe them. A command
  * that takes no operands passes NULL for both. Returns false after the help or an error message was
- * printed; the command must then end with `*code`. */
+ * printed; the command must then end with `*code`. A bad ASSAY_CPU is such an error for every
+ * command; the help comes before it. */
 bool options_parse(const command *self, int argc, char **argv, void *settings, char ***operands,
                    int *operand_count, int *code);
 

@@ -108,8 +108,8 @@ ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assa
 
 /* Begin an aggregated span with a name that was made at run time. The monitor copies the name once.
  * This call costs more than a block with a literal name, because it hashes the text. When the
- * journal has no room for another operation, the spans of new operations are gathered under
- * "(other)"; those of known operations are recorded as before. */
+ * journal has no room for another operation, the spans of new operations are gathered in an
+ * operation "(other)" below the same parent; those of known operations are recorded as before. */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
 /* Begin a span that is recorded individually, with its memory. */

@@ -1,5 +1,6 @@
 """The magics %assay and %%assay, which measure a statement or a cell of a notebook. `%load_ext assay` registers them."""
 import ast
+import inspect
 import keyword
 import textwrap
 
@@ -55,11 +56,28 @@ class AssayMagics(Magics):
         """
         options, name = self._options(line, "s:o:q")
         body, last = self._code(cell)
+        measured = run(name.strip() or "cell", save=options.get("s"))
+        if _awaits(body) or (last is not None and _awaits(last)):
+            return self._measure_awaiting(options, measured, body, last)
         namespace = self.shell.user_ns
-        with run(name.strip() or "cell", save=options.get("s")) as measured:
+        with measured:
             with track("cell"):
                 exec(body, namespace)
                 value = eval(last, namespace) if last is not None else None
+        return self._cell_result(options, measured, value)
+
+    async def _measure_awaiting(self, options, measured, body, last):
+        """The same for a cell with `await` outside functions. _AwaitCells makes IPython await this coroutine."""
+        namespace = self.shell.user_ns
+        with measured:
+            with track("cell"):
+                for code in (body, last):
+                    value = eval(code, namespace) if code is not None else None
+                    if code is not None and _awaits(code):
+                        value = await value
+        return self._cell_result(options, measured, value)
+
+    def _cell_result(self, options, measured, value):
         if value is not None:
             self.shell.displayhook(value)
         return self._result(options, measured.record)
@@ -88,14 +106,41 @@ class AssayMagics(Magics):
         """(code of the cell without a last expression, code of that expression or None). The code has a file name by which tracebacks find the
         lines of the cell."""
         source = self.shell.transform_cell(cell)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if self.shell.autoawait else 0
         name = self.shell.compile.cache(source, self.shell.execution_count)
         tree = self.shell.transform_ast(ast.parse(source, name))
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not cell.rstrip().endswith(";"):
-            last = compile(ast.Expression(tree.body.pop().value), name, "eval")
-        return compile(tree, name, "exec"), last
+            last = compile(ast.Expression(tree.body.pop().value), name, "eval", flags)
+        return compile(tree, name, "exec", flags), last
+
+
+def _awaits(code):
+    """Whether the code has `await`, `async for` or `async with` outside functions. eval() of it then makes a coroutine."""
+    return bool(code.co_flags & inspect.CO_COROUTINE)
+
+
+class _AwaitCells:
+    """Puts `await` in front of the call of %%assay for a cell that awaits something. IPython then runs the call in its event loop. A magic is an
+    ordinary function, which could only run another loop, and what the notebook made in the loop of IPython could not be awaited there."""
+
+    def __init__(self, shell):
+        self._shell = shell
+
+    def __call__(self, lines):
+        call = "".join(lines)
+        if not self._shell.autoawait or not call.startswith("get_ipython().run_cell_magic('assay',"):
+            return lines
+        try:
+            cell = ast.literal_eval(ast.parse(call).body[0].value.args[2])
+            code = compile(self._shell.transform_cell(cell), "<assay>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        except SyntaxError:
+            return lines        # the magic reports it
+        return ["await " + lines[0], *lines[1:]] if _awaits(code) else lines
 
 
 def load(shell):
     """Register the magics, for `%load_ext assay`."""
     shell.register_magics(AssayMagics)
+    others = [transform for transform in shell.input_transformers_post if type(transform).__name__ != _AwaitCells.__name__]
+    shell.input_transformers_post[:] = [*others, _AwaitCells(shell)]

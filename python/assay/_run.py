@@ -1,4 +1,6 @@
 """run(): measures a block of code as a whole, with all processes that it starts."""
+import contextlib
+import fcntl
 import os
 import shutil
 import sys
@@ -29,7 +31,7 @@ class Run:
         if self._directory is not None:
             raise RuntimeError("this run is under way already; call assay.run() for another one")
         self._made = None
-        self._directory = tempfile.mkdtemp(prefix="assay-")     # only its owner can read it
+        self._outer, self._directory, self._lock = _private_directory()
         self._outside = os.environ.get(_DIRECTORY)
         os.environ[_DIRECTORY] = self._directory
         self._process = os.getpid()
@@ -66,7 +68,10 @@ class Run:
             os.environ[_DIRECTORY] = self._outside
             for name in os.listdir(self._directory):    # an enclosing `assay run` reads these journals too
                 shutil.move(os.path.join(self._directory, name), self._outside)
-        shutil.rmtree(self._directory, ignore_errors=True)
+        with contextlib.suppress(OSError, TypeError):       # the program may have closed all descriptors, or there is no lock
+            if os.path.samestat(os.fstat(self._lock), os.stat(os.path.join(self._outer, "lock"))):
+                os.close(self._lock)
+        shutil.rmtree(self._outer, ignore_errors=True)
         self._directory = None
 
     def _snapshot(self):
@@ -91,6 +96,28 @@ class Run:
 
     def _repr_html_(self):
         return self.record._repr_html_() if self._made is not None or self._directory is not None else None
+
+
+def _private_directory():
+    """Make a directory that only its owner can read, for journals. The directory around it has a lock file, which stays locked until this process
+    ends, in whatever way. So the next `assay run` can remove what a killed process left (cli/scratch_dir.c). Without the lock, nobody does that."""
+    outer = tempfile.mkdtemp(prefix="assay-")
+    inner = os.path.join(outer, "all-journals")
+    os.mkdir(inner, 0o700)
+    lock = None
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            boot_id = file.read(36)
+        unnamed = os.path.join(outer, "lock-to-be")     # it is locked before it gets its name
+        lock = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.write(lock, boot_id)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rename(unnamed, os.path.join(outer, "lock"))
+    except OSError:
+        if lock is not None:
+            os.close(lock)
+        lock = None
+    return outer, inner, lock
 
 
 def _tell_what_is_lost(record):

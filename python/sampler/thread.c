@@ -5,16 +5,27 @@
  * stands for. The charges of a thread must add up to the processor time that it has used. So each
  * charge is multiplied by a factor close to 1, which slowly makes up for the difference. To charge
  * the difference itself would be wrong: the sampled line would pay for lines that ran before it,
- * and the ends of bursts would seem longer than their beginnings. What an ended thread was not
- * charged is charged to the next line that is found running. A sample of a waiting thread
- * attributes the time that the thread has waited since it was last found waiting. A thread that has
- * used no processor time since the last sample has not moved, so its frames are not read again. */
+ * and the ends of bursts would seem longer than their beginnings. The difference that a thread
+ * leaves when it ends is forgotten. It says nothing, because the time after the last sample of the
+ * thread is not known, and neither are threads that lived between two samples: they are charged, on
+ * average, by those that a sample did find.
+ *
+ * The sampling thread often wakes up on the processor of the thread that runs, and interrupts it.
+ * On a machine with one processor it always does. So a thread also counts as running if it is ready
+ * to run and was last on our processor. Where other programs compete for this processor, it may
+ * have waited there already. So the charges must not exceed what the thread and the process have
+ * used.
+ *
+ * A sample of a waiting thread attributes the time that the thread has waited since it was last
+ * found waiting. A thread that has used no processor time since the last sample has not moved, so
+ * its frames are not read again. */
 #include "python/sampler/sampler.h"
 
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,11 +35,12 @@
 
 enum { MAX_THREADS = 512, STACK_BYTES = 256 << 10 };
 /* If more than this many strata of processor time are not charged, a sample of a thread that is
- * ready to run, but not running, counts too. */
+ * ready to run counts, wherever it was last. */
 static const double patience = 3;
-static const double settling = 16;  /* strata over which an uncharged difference is made up for */
-static const double long_ns = 10e6; /* for these two constants a stratum is at least this long */
-static const double watch_ns = 8e6; /* mean time between samples that watch for native code */
+static const double least = 1.0 / 64; /* of a stratum; a thread that used less is not looked at */
+static const double settling = 16;    /* strata over which an uncharged difference is made up for */
+static const double long_ns = 10e6;   /* for these two constants a stratum is at least this long */
+static const double watch_ns = 8e6;   /* mean time between samples that watch for native code */
 
 /* A thread that was found in a sample. */
 typedef struct seen {
@@ -51,9 +63,10 @@ typedef struct sampling {
     void *interpreter;
     schedule schedule;
     schedule_sample last;
-    double weight_ns; /* the time that the present sample stands for */
-    double left_ns;   /* processor time that threads which have ended were not charged */
-    bool watches;     /* the present sample watches for native code */
+    double weight_ns;           /* the time that the present sample stands for */
+    double charged_ns, used_ns; /* by all threads, up to the last sample */
+    int processor;              /* on which the present sample is taken */
+    bool watches;               /* the present sample watches for native code */
     size_t events_left;
     uint64_t sample, process_base_ns;
     seen threads[MAX_THREADS];
@@ -126,12 +139,12 @@ static seen *find_thread(sampling *s, const frames_thread *thread)
     return vacant;
 }
 
-/* Whether the thread is ready to run. Such a thread may have been interrupted anywhere, or may have
- * just been woken where it waited, so a sample of it is less exact. It counts only if the thread is
- * rarely found running, as on a machine with one processor, which the sampling thread occupies
- * itself. */
-static bool is_runnable(int64_t thread_id)
+/* Find out whether the thread is ready to run, and the processor on which it was last. Such a
+ * thread may have been interrupted anywhere, or may have just been woken where it waited, so a
+ * sample of it is less exact than that of a running one. */
+static bool is_runnable(int64_t thread_id, int *processor)
 {
+    enum { STATE_FIELD = 3, PROCESSOR_FIELD = 39 }; /* proc(5) */
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/self/task/%lld/stat", (long long)thread_id);
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -141,14 +154,30 @@ static bool is_runnable(int64_t thread_id)
     if (length <= 0)
         return false;
     line[length] = '\0';
-    const char *name_end = strrchr(line, ')');
-    return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
+    const char *field = strrchr(line, ')');
+    if (field == NULL || strncmp(field, ") R", 3) != 0)
+        return false;
+    for (int i = STATE_FIELD; field != NULL && i <= PROCESSOR_FIELD; i++)
+        field = strchr(field + 1, ' ');
+    *processor = field != NULL ? atoi(field) : -1;
+    return true;
+}
+
+/* Whether a thread that is not running now ran until the sample. `owed_ns` includes what it has
+ * used since the last sample. */
+static bool was_running(const sampling *s, int64_t thread_id, double owed_ns, double stratum_ns)
+{
+    int processor;
+    if (owed_ns < least * s->schedule.length_ns || !is_runnable(thread_id, &processor))
+        return false;
+    return (processor == s->processor && s->charged_ns < s->used_ns) ||
+           owed_ns > patience * stratum_ns;
 }
 
 /* Charge the node of the sample with processor time or with waiting time. Time in which the thread
  * runs no Python is charged to no node. */
-static void attribute(seen *t, const stacks_sample *sample, bool running, stacks_answer answer,
-                      double weight_ns, double stratum_ns)
+static void attribute(sampling *s, seen *t, const stacks_sample *sample, bool running,
+                      stacks_answer answer, double weight_ns, double stratum_ns)
 {
     assay__script_header *header = region_header();
     header->samples += running;
@@ -164,6 +193,7 @@ static void attribute(seen *t, const stacks_sample *sample, bool running, stacks
     double charge = weight_ns * (factor < 0.5 ? 0.5 : factor > 2 ? 2 : factor);
     uint64_t charge_ns = (uint64_t)charge;
     t->owed_ns -= (double)charge_ns;
+    s->charged_ns += (double)charge_ns;
     if (node == NULL)
         return;
     node->samples++;
@@ -199,13 +229,8 @@ static void sample_thread(sampling *s, const frames_thread *thread)
         running = read_clock(clock, &after_ns) && after_ns > used_ns;
         if (running && s->watches)
             answer = stacks_is_native(thread, &sample);
-        else if (!running && t->owed_ns + s->left_ns + (double)busy_ns > patience * stratum_ns)
-            running = is_runnable(thread->thread_id);
-    }
-    if (running &&
-        sample.node != 0) { /* it answers for threads that ended before they were found */
-        t->owed_ns += s->left_ns;
-        s->left_ns = 0;
+        else if (!running)
+            running = was_running(s, thread->thread_id, t->owed_ns + (double)busy_ns, stratum_ns);
     }
     t->sample = s->sample;
     t->used_ns = used_ns;
@@ -217,7 +242,7 @@ static void sample_thread(sampling *s, const frames_thread *thread)
     t->waiting_ns += wall_ns > busy_ns ? wall_ns - busy_ns : 0;
     pthread_mutex_lock(&sampler_lock);
     tell(s, t, sample.node, time_ns);
-    attribute(t, &sample, running, answer, weight_of(s, busy_ns), stratum_ns);
+    attribute(s, t, &sample, running, answer, weight_of(s, busy_ns), stratum_ns);
     pthread_mutex_unlock(&sampler_lock);
 }
 
@@ -228,6 +253,7 @@ static void sample_threads(sampling *s, uint64_t end_ns)
     size_t count = 0;
     s->sample++;
     s->last.is_idle = true;
+    s->processor = sched_getcpu();
     s->weight_ns = schedule_cover(&s->schedule, end_ns);
     s->watches = schedule_random(&s->schedule) * watch_ns < s->schedule.length_ns;
     const void *next = frames_first_thread(s->interpreter);
@@ -243,10 +269,10 @@ static void sample_threads(sampling *s, uint64_t end_ns)
     uint64_t process_ns = 0;
     read_clock(CLOCK_PROCESS_CPUTIME_ID, &process_ns);
     header->process_ns = process_ns - s->process_base_ns;
+    s->used_ns = (double)header->process_ns - (double)header->sampler_ns;
     for (size_t i = 0; i < MAX_THREADS; i++)
         if (s->threads[i].id != 0 && s->threads[i].sample != s->sample) {
             tell(s, &s->threads[i], 0, header->end_ns);
-            s->left_ns += s->threads[i].owed_ns;
             s->threads[i].id = 0;
         }
     pthread_mutex_unlock(&sampler_lock);
@@ -319,7 +345,7 @@ bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
     s->interpreter = interpreter;
     s->last = (schedule_sample){.is_idle = true};
     schedule_start(&s->schedule, rate_hz, has_processors(), now_ns());
-    s->left_ns = 0;
+    s->charged_ns = s->used_ns = 0;
     s->events_left = event_limit;
     s->has_events = event_limit > 0;
     s->sample = 0;

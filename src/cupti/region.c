@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/free_number.h"
 #include "snapshot/activity_idle.h"
 
 enum {
-    GENERATIONS_MAX = 1000,
     PATH_BYTES = 4096,
     KERNELS_MOST = ASSAY__ACTIVITY_KERNELS / 4 * 3, /* so that the hash table stays fast */
     WAITING_MOST = ASSAY__ACTIVITY_MAX / 2,         /* not settled after the list was full */
@@ -26,18 +26,31 @@ enum {
 
 /* ---- the file ---- */
 
+static bool file_path(const char *directory, unsigned number, char path[PATH_BYTES])
+{
+    int length = snprintf(path, PATH_BYTES, "%s/%d.%u%s", directory, (int)getpid(), number,
+                          ASSAY__ACTIVITY_SUFFIX);
+    return length >= 0 && length < PATH_BYTES;
+}
+
+static bool is_taken(const void *directory, unsigned number)
+{
+    char path[PATH_BYTES];
+    return file_path(directory, number, path) && access(path, F_OK) == 0;
+}
+
 static int create_file(const char *directory, char path[PATH_BYTES])
 {
-    for (int generation = 0; generation < GENERATIONS_MAX; generation++) {
-        int length = snprintf(path, PATH_BYTES, "%s/%d.%d%s", directory, (int)getpid(), generation,
-                              ASSAY__ACTIVITY_SUFFIX);
-        if (length < 0 || length >= PATH_BYTES)
+    int descriptor = -1;
+    bool again = true;
+    unsigned number = assay__free_number(0, is_taken, directory);
+    for (; again && number <= ASSAY__MOST_NUMBERS; number++) {
+        if (!file_path(directory, number, path))
             return -1;
-        int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (descriptor >= 0 || errno != EEXIST)
-            return descriptor;
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        again = descriptor < 0 && errno == EEXIST;
     }
-    return -1;
+    return descriptor;
 }
 
 /* Whether the process may write a file of this length. Beyond the limit the kernel sends SIGXFSZ,

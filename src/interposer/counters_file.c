@@ -21,9 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/free_number.h"
 #include "interposer/count.h"
-
-enum { GENERATIONS_MAX = 1000 };
 
 static char directory[PATH_MAX]; /* absolute; empty: there is none */
 static char path[PATH_MAX];      /* of the mapped file; empty: the counters are private */
@@ -86,22 +85,43 @@ static bool is_allowed(off_t length)
     return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= (rlim_t)length;
 }
 
+/* Write the path of a file of this process to `path`: DIR/heap.PID, or DIR/heap.PID.NUMBER for a
+ * number other than 0. False if it is too long. */
+static bool file_path(unsigned number)
+{
+    char suffix[16] = "";
+    if (number > 0)
+        snprintf(suffix, sizeof suffix, ".%u", number);
+    int length = snprintf(path, sizeof path, "%s/heap.%d%s", directory, (int)getpid(), suffix);
+    return length >= 0 && length < PATH_MAX;
+}
+
+static bool is_taken(const void *context, unsigned number)
+{
+    struct stat file;
+    (void)context;
+    return file_path(number) && lstat(path, &file) == 0;
+}
+
+static int open_new_file(unsigned number)
+{
+    errno = ENAMETOOLONG;
+    return file_path(number) ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                             : -1;
+}
+
 /* Create DIR/heap.PID. If that exists, from an earlier program of this process or from another
  * process with the same id, create DIR/heap.PID.1, and so on. */
 static int create_file(void)
 {
-    for (int generation = 0; generation < GENERATIONS_MAX; generation++) {
-        char suffix[16] = "";
-        if (generation > 0)
-            snprintf(suffix, sizeof suffix, ".%d", generation);
-        int length = snprintf(path, sizeof path, "%s/heap.%d%s", directory, (int)getpid(), suffix);
-        if (length < 0 || length >= PATH_MAX)
-            return -1;
-        int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (descriptor >= 0 || errno != EEXIST)
-            return descriptor;
+    int descriptor = open_new_file(0);
+    bool again = descriptor < 0 && errno == EEXIST;
+    unsigned number = again ? assay__free_number(1, is_taken, NULL) : 0;
+    for (; again && number <= ASSAY__MOST_NUMBERS; number++) {
+        descriptor = open_new_file(number);
+        again = descriptor < 0 && errno == EEXIST;
     }
-    return -1;
+    return descriptor;
 }
 
 /* The number of slots for which a new file with this content gets room. */

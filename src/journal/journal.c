@@ -272,6 +272,13 @@ static bool pool_has(const assay__journal *journal, size_t bytes)
 
 void *assay__journal_allocate(assay__journal *journal, size_t bytes)
 {
+    const uint64_t reserve = journal->header->pool_bytes / 16;
+    return pool_has(journal, bytes + reserve) ? assay__journal_allocate_reserved(journal, bytes)
+                                              : NULL;
+}
+
+void *assay__journal_allocate_reserved(assay__journal *journal, size_t bytes)
+{
     assay__journal_header *header = journal->header;
     uint64_t used = header->pool_used, end = used + align_to_unit(bytes);
     if (!pool_has(journal, bytes) || !reach(journal, end))

@@ -43,13 +43,15 @@ enum {
     ASSAY__JOURNAL_UNIT = 64, /* offsets inside the pool are stored in this unit */
     ASSAY__JOURNAL_MAX_OPERATIONS = 8192,
     ASSAY__JOURNAL_MAX_METRICS = 4096,
-    ASSAY__JOURNAL_MIN_BYTES = 1024 * 1024
+    ASSAY__JOURNAL_MIN_BYTES = 1024 * 1024,
+    ASSAY__LARGE_EXPONENT = 64 /* of the sum of a counter */
 };
 
 enum assay__journal_state { ASSAY__JOURNAL_OPEN = 1, ASSAY__JOURNAL_CLOSED = 2 };
 enum assay__lane_state { ASSAY__LANE_FREE = 0, ASSAY__LANE_LIVE = 1, ASSAY__LANE_ENDED = 2 };
-/* A counter uses the fields of a node for its own figures: `square_sum` is the sum of its values,
- * `shift` the last value, `min` and `max` are the bits of doubles. */
+/* A counter uses the fields of a node for its own figures: `square_sum` * 2^`sum` is the sum of its
+ * values, `shift` the last value, `min` and `max` are the bits of doubles. `sum` is 0, or
+ * ASSAY__LARGE_EXPONENT if the sum does not fit in a double. */
 enum assay__node_kind { ASSAY__NODE_ROOT = 1, ASSAY__NODE_SPAN = 2, ASSAY__NODE_COUNTER = 3 };
 enum assay__event_flags { ASSAY__EVENT_LATE = 1 }; /* completed late: may overlap its neighbours */
 
@@ -172,12 +174,12 @@ typedef struct assay__journal_device {
     int64_t gpu_delta_bytes;        /* summed over spans */
     uint64_t gpu_peak_bytes;
     uint64_t gpu_readings;
-    uint64_t seen_ticks; /* the node's sum at the end of the last window; private */
+    uint64_t seen_ticks; /* the node's time until the end of the last window; private */
     uint64_t running;    /* it had time in the last window; private */
     uint64_t declined;   /* spans on a stream that were not timed by the device. On a node of the
                             stream's lane: they were dropped. On a node of a thread's lane: there
                             was no usable driver */
-    uint64_t reserved[2];
+    double busy_seconds, rest_seconds; /* of the last window; private */
 } assay__journal_device;
 
 /* An event with its packed fields separated. */
@@ -253,8 +255,11 @@ void assay__journal_keep_from_children(const assay__journal *journal, bool keep)
  * of the child may have the addresses by now. */
 void assay__journal_forget(assay__journal *journal);
 
-/* Allocate zeroed room in the pool, aligned to 64 bytes. NULL if the pool or the disk is full. */
+/* Allocate zeroed room in the pool, aligned to 64 bytes. NULL if the pool or the disk is full. The
+ * last sixteenth of the pool is a reserve for the nodes that gather what finds no other room; only
+ * `_reserved` allocates from it. */
 void *assay__journal_allocate(assay__journal *journal, size_t bytes);
+void *assay__journal_allocate_reserved(assay__journal *journal, size_t bytes);
 
 /* Reserve addresses for something large that may never be filled. They are at the end of the pool,
  * so that the used part of the pool stays contiguous. Each part must be made ready before it is

@@ -2,18 +2,23 @@
  *
  * Spans do not read energy counters: the counters move every 100 ms, and most spans are shorter.
  * Instead, the meter's thread handles each window between two moves of the counters. It computes
- * how much time each operation spent in spans that ended in the window: the operation's sum in the
- * journal, minus its sum at the end of the previous window. The operation gets the share of the
- * window's energy that equals its share of the window's time. In fact it may have consumed more or
- * less. Its bounds follow from the power limit of the device, which holds both while the operation
- * runs and while it does not:
+ * how much time each operation spent in its spans during the window, also in those that are still
+ * open. The operation gets the share of the window's energy that equals its share of the window's
+ * time. In fact it may have consumed more or less. Its bounds follow from the power limit of the
+ * device, which holds both while the operation runs and while it does not, that is in the rest of
+ * the window:
  *
- *     energy - limit * (window - time)  <=  energy of the operation  <=  limit * time, energy
+ *     energy - limit * rest  <=  energy of the operation  <=  limit * time, energy
  *
- * A span that is longer than the window began before it, and gets its share of all windows since
- * then. A counter is late by up to the time since it last moved. So energy from before an operation
- * may be in its first window, and its last energy in the window after it. The bounds are widened by
- * as much.
+ * A counter is late by up to the time since it last moved. So the energy of the last part of a
+ * window, which is as long as the counter was late, may be counted in the next one. Hence `time`
+ * includes what the operation ran in that part of the window before, and `rest` what it did not. If
+ * it runs no more, the window after its last one adds to the upper bound. These sums over windows
+ * are bounds, because time that moves into a window only takes from the window before, whose terms
+ * assume that nothing moved out.
+ *
+ * Spans on a stream are known only when they have ended. A span that is longer than the window
+ * began before it, and gets its share of all windows since then.
  *
  * On streams of a device, the time is the time on the device, and only that device's energy
  * counts. */
@@ -34,7 +39,8 @@ typedef struct window {
     const assay__journal_view *view;
     const assay_meter *meter;
     const assay__meter_step *step;
-    bool first; /* the first window: time before the meter was attached is not counted */
+    uint64_t end_ticks; /* when it ended */
+    bool first;         /* the first window: time before the meter was attached is not counted */
 } window;
 
 static double seconds_between(const assay__meter_reading *from, const assay__meter_reading *to)
@@ -42,28 +48,27 @@ static double seconds_between(const assay__meter_reading *from, const assay__met
     return (double)(to->ns - from->ns) * 1e-9;
 }
 
-/* By how many seconds a counter may have been late at the two ends of a window. */
-typedef struct lateness {
-    double begin, end;
-} lateness;
+/* How an operation divides a window, and the window before, into time in which it ran and the rest.
+ * `rest_before` is infinite if it did not run in the window before. */
+typedef struct division {
+    double seconds, busy;
+    double busy_before, rest_before;
+} division;
 
-/* The share of one source's energy for an operation that was busy for some of the window. `late` is
- * NULL if the operation ran in the window before. */
+/* The share of one source's energy for an operation. `late` is by how many seconds the counter may
+ * have been late at the begin of the window. */
 static assay__journal_joules share_of(const assay__meter_source *source, double joules,
-                                      double window_seconds, double busy, const lateness *late)
+                                      const division *time, double late)
 {
-    const double most = source->limit_watts;
-    assay__journal_joules part = {.sum = joules * busy / window_seconds, .high = joules};
+    const double most = source->limit_watts, rest = time->seconds - time->busy;
+    const double busy = time->busy + fmin(time->busy_before, late);
+    const double others = rest + fmin(time->rest_before, late);
+    assay__journal_joules part = {.sum = joules * time->busy / time->seconds, .high = joules};
     if (most > 0) {
-        part.low = fmax(joules - most * (window_seconds - busy), 0);
+        part.low = fmax(joules - most * others, 0);
         part.high = fmin(joules, most * busy);
-    } else if (busy > 0.999 * window_seconds) {
+    } else if (others < 0.001 * time->seconds) {
         part.low = joules;
-    }
-    if (late != NULL) {
-        double watts = most > 0 ? most : 2 * joules / window_seconds;
-        part.low = fmax(part.low - watts * fmin(busy, late->begin), 0);
-        part.high += watts * fmin(busy, late->end);
     }
     part.low = fmin(part.low, part.sum);
     part.high = fmax(part.high, part.sum);
@@ -82,18 +87,33 @@ static void add(assay__journal_joules *total, assay__journal_joules part)
     store(&total->high, total->high + part.high);
 }
 
-/* Add the energy of a window to an operation that was busy for `busy` seconds. `device` is the
- * index of the GPU whose energy counts, or EVERY_DEVICE. */
+static double load(const double *field)
+{
+    double value;
+    __atomic_load(field, &value, __ATOMIC_RELAXED);
+    return value;
+}
+
+/* Add the energy of a window to an operation that was busy for `busy` seconds; 0 in the window
+ * after it ran. `device` is the index of the GPU whose energy counts, or EVERY_DEVICE. */
 static void credit(const window *now, assay__journal_device *figures, double busy, int device)
 {
+    const double tolerance = 1.05; /* the end of a window is not exactly that of its readings */
     const assay__meter_reading *to = now->step->to, *from = now->step->from;
     double seconds = seconds_between(from, to);
-    if (busy > seconds) {
+    division time = {.busy_before = load(&figures->busy_seconds),
+                     .rest_before = load(&figures->rest_seconds)};
+    if (figures->running == 0)
+        time.rest_before = INFINITY;
+    if (busy > tolerance * seconds) {
         uint64_t back = (uint64_t)(busy * 1e9);
         from = assay__meter_reading_at(now->meter, to->ns > back ? to->ns - back : 0);
         seconds = seconds_between(from, to);
-        busy = fmin(busy, seconds);
+        time.busy_before = 0;
+        time.rest_before = INFINITY;
     }
+    time.seconds = seconds;
+    time.busy = busy = fmin(busy, seconds);
     if (!(seconds > 0))
         return;
     bool any = false;
@@ -102,16 +122,16 @@ static void credit(const window *now, assay__journal_device *figures, double bus
         if (!source->counted || ((to->silent | now->step->from->silent) >> i & 1) != 0 ||
             (device != EVERY_DEVICE && i != device))
             continue;
-        const lateness late = {assay__meter_late_seconds(now->meter, (size_t)i, from->ns),
-                               assay__meter_late_seconds(now->meter, (size_t)i, to->ns)};
+        const double late = assay__meter_late_seconds(now->meter, (size_t)i, from->ns);
         add(source->gpu ? &figures->gpu : &figures->cpu,
-            share_of(source, to->joules[i] - from->joules[i], seconds, busy,
-                     figures->running == 0 ? &late : NULL));
+            share_of(source, to->joules[i] - from->joules[i], &time, late));
         store(&figures->period_seconds, fmax(figures->period_seconds, source->period_seconds));
         any = true;
     }
     if (any)
         store(&figures->metered_seconds, figures->metered_seconds + busy);
+    store(&figures->busy_seconds, busy);
+    store(&figures->rest_seconds, seconds - busy);
 }
 
 assay__journal_device *assay__node_device(assay__monitor_state *state, const assay__node *node)
@@ -134,21 +154,49 @@ assay__journal_device *assay__node_device(assay__monitor_state *state, const ass
     return fresh;
 }
 
-static void meter_node(const window *now, const assay__lane *lane, assay__node *node, int device)
+/* Find out for how many ticks a span of the node has been open at the end of the window; 0 if there
+ * is none. `lane` was copied before the node, and is copied again now: if the span is in both
+ * copies, the sum of the node does not contain it. False if the span ended in between. */
+static bool read_open_ticks(const window *now, uint32_t unit, const assay__lane *lane,
+                            const assay__node *node, uint64_t *ticks)
 {
-    uint64_t pending;
+    const uint64_t address =
+        now->view->header.base_address + (uint64_t)node->self * ASSAY__JOURNAL_UNIT;
+    const uint32_t depth = assay__journal_depth(now->view, unit, lane);
+    *ticks = 0;
+    for (uint32_t i = 1; i <= depth; i++) {
+        const assay__frame *frame = &lane->frames[i];
+        const uint64_t start = assay__frame_start(frame);
+        assay__lane again;
+        if ((uint64_t)(uintptr_t)frame->node != address)
+            continue;
+        if (now->end_ticks > start)
+            *ticks = now->end_ticks - start;
+        return assay__journal_read_lane(now->view, unit, &again) &&
+               assay__journal_depth(now->view, unit, &again) >= i &&
+               again.frames[i].node == frame->node && assay__frame_start(&again.frames[i]) == start;
+    }
+    return true;
+}
+
+/* Enter the window into a node. A node whose time cannot be read now, because its span ends just
+ * now, or because it is being cleared, is left for the next window. */
+static void meter_node(const window *now, uint32_t unit, const assay__lane *lane, assay__node *node,
+                       int device)
+{
+    uint64_t pending, open;
     (void)assay__journal_add_pending(now->view, lane, node, &pending);
     assay__journal_device *figures = node->count > 0 ? assay__node_device(now->state, node) : NULL;
-    if (figures == NULL)
+    if (figures == NULL || !read_open_ticks(now, unit, lane, node, &open))
         return;
-    uint64_t before = figures->seen_ticks;
-    __atomic_store_n(&figures->seen_ticks, node->sum, __ATOMIC_RELAXED); /* readers copy it too */
-    if (now->first || node->sum <= before) {                             /* less: it was cleared */
-        __atomic_store_n(&figures->running, 0, __ATOMIC_RELAXED);
+    const uint64_t before = figures->seen_ticks, all = node->sum + open;
+    if (all < before)
         return;
-    }
-    credit(now, figures, (double)(node->sum - before) * now->view->seconds_per_tick, device);
-    __atomic_store_n(&figures->running, 1, __ATOMIC_RELAXED);
+    const bool runs = !now->first && all > before;
+    __atomic_store_n(&figures->seen_ticks, all, __ATOMIC_RELAXED); /* readers copy it too */
+    if (runs || figures->running != 0)
+        credit(now, figures, (double)(all - before) * now->view->seconds_per_tick, device);
+    __atomic_store_n(&figures->running, runs, __ATOMIC_RELAXED);
 }
 
 /* The board of a stream's lane. The name of the lane, "cuda:0 stream 1", contains CUDA's number of
@@ -176,7 +224,7 @@ static void meter_operations(const window *now)
         for (uint32_t next = device == NO_DEVICE ? 0 : lane.first_node;
              next != 0 && assay__journal_read_node(now->view, next, &node); next = node.next)
             if (node.kind == ASSAY__NODE_SPAN)
-                meter_node(now, &lane, &node, device);
+                meter_node(now, unit, &lane, &node, device);
     }
 }
 
@@ -216,6 +264,14 @@ static void count_processor(assay_monitor *monitor, const assay__meter_step *ste
           assay_reading_of(joules / seconds_between(step->from, step->to)));
 }
 
+/* The ticks of the clock of spans at a time that is not long ago. */
+static uint64_t ticks_at(const assay_clock *clock, uint64_t ns)
+{
+    const uint64_t ticks =
+        assay__clock_is_hardware(clock) ? assay__ticks() : assay__clock_ticks(clock);
+    return ticks - (uint64_t)assay__clock_ticks_of_ns(clock, (double)(assay_meter_now_ns() - ns));
+}
+
 /* ---- the observer ---------------------------------------------------------------------------- */
 
 static void on_reading(void *context, assay_meter *meter, const assay__meter_step *step)
@@ -233,8 +289,12 @@ static void on_reading(void *context, assay_meter *meter, const assay__meter_ste
     if (header == NULL || assay__journal_view_bytes(&view, header, header->total_bytes, "a monitor",
                                                     NULL) != ASSAY_OK)
         return;
-    meter_operations(&(window){
-        .state = state, .view = &view, .meter = meter, .step = step, .first = state->meter_is_new});
+    meter_operations(&(window){.state = state,
+                               .view = &view,
+                               .meter = meter,
+                               .step = step,
+                               .end_ticks = ticks_at(state->clock, step->to->ns),
+                               .first = state->meter_is_new});
     state->meter_is_new = false;
     assay__journal_view_release(&view);
 }

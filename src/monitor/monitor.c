@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/free_number.h"
 #include "base/struct_size.h"
 #include "base/text.h"
 #include "instrument/cuda.h"
@@ -22,7 +24,6 @@ enum {
     DEFAULT_BYTES = 256 * 1024 * 1024,
     MOST_TRACE_EVENTS = 1 << 22,
     MOST_SAMPLES = 1 << 20,
-    MOST_GENERATIONS = 100000, /* numbers to try for a journal whose name is taken */
     /* The journal has additional room for the rings of this many lanes and for the samples of this
      * many nodes. The rings get at most MOST_RING_BYTES, which is enough for several of the largest
      * rings. */
@@ -141,18 +142,35 @@ static void leave_word(const char *path, const assay_error *failure)
     (void)told; /* if this fails as well, there is no way to report it */
 }
 
-/* Complete the path of a journal. A name may already exist: after a program replaced itself by
- * exec, after a process id was reused, or if another container has the same process id. Then a
- * number, the generation, is added to it. */
-static const char *path_of_generation(assay__buffer *path, size_t stem_bytes, unsigned generation)
+/* The path of a journal in a directory: the stem, a number unless it is 1, and the suffix. */
+typedef struct numbered_path {
+    assay__buffer *text;
+    size_t stem_bytes;
+} numbered_path;
+
+/* The path with this number. It is valid until the next call. NULL if it is too long. */
+static const char *path_with(const numbered_path *path, unsigned number)
 {
-    path->length = stem_bytes;
-    if (generation > 1) {
-        assay__buffer_append_text(path, ".");
-        assay__buffer_append_number(path, generation);
+    path->text->length = path->stem_bytes;
+    if (number > 1) {
+        assay__buffer_append_text(path->text, ".");
+        assay__buffer_append_number(path->text, number);
     }
-    assay__buffer_append_text(path, ASSAY__JOURNAL_SUFFIX);
-    return path->status == ASSAY_OK ? path->data : NULL;
+    assay__buffer_append_text(path->text, ASSAY__JOURNAL_SUFFIX);
+    return path->text->status == ASSAY_OK ? path->text->data : NULL;
+}
+
+static bool is_taken(const void *path, unsigned number)
+{
+    struct stat file;
+    const char *text = path_with(path, number);
+    return text != NULL && lstat(text, &file) == 0;
+}
+
+static assay_status create_numbered(assay__monitor_state *state, const char *path, uint64_t id,
+                                    assay_error *error)
+{
+    return path != NULL ? create_journal(state, path, id, error) : ASSAY_E_LIMIT;
 }
 
 static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
@@ -161,18 +179,20 @@ static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool 
     assay_error own, *failure = error != NULL ? error : &own;
     if (state->path != NULL && !forked)
         return create_journal(state, state->path, id, failure);
-    assay__buffer path;
-    assay__buffer_init(&path, PATH_MAX);
-    write_stem(state, id, forked, &path);
-    size_t stem_bytes = path.length;
-    if (stem_bytes == 0)
+    assay__buffer text;
+    assay__buffer_init(&text, PATH_MAX);
+    write_stem(state, id, forked, &text);
+    const numbered_path path = {&text, text.length};
+    if (path.stem_bytes == 0)
         return create_journal(state, NULL, id, error);
-    assay_status status = ASSAY_E_STATE;
-    const char *file = NULL;
-    for (unsigned generation = 1; status == ASSAY_E_STATE && generation <= MOST_GENERATIONS;
-         generation++) {
-        file = path_of_generation(&path, stem_bytes, generation);
-        status = file != NULL ? create_journal(state, file, id, failure) : path.status;
+    const char *file = path_with(&path, 1);
+    assay_status status = create_numbered(state, file, id, failure);
+    /* A name may already exist: after a program replaced itself by exec, after a process id was
+     * reused, or if another container has the same process id. Then a number is added to it. */
+    unsigned number = status == ASSAY_E_STATE ? assay__free_number(2, is_taken, &path) : 0;
+    for (; status == ASSAY_E_STATE && number <= ASSAY__MOST_NUMBERS; number++) {
+        file = path_with(&path, number);
+        status = create_numbered(state, file, id, failure);
     }
     /* If the directory that the environment names cannot be used, the measured program goes on
      * without it. */
@@ -181,7 +201,7 @@ static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool 
             leave_word(file, failure);
         status = create_journal(state, NULL, id, error);
     }
-    assay__buffer_release(&path);
+    assay__buffer_release(&text);
     return status;
 }
 

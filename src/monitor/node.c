@@ -10,7 +10,10 @@
  * number of twins is limited: at the limit, the newest node is given to the new site.
  *
  * Each lane has from its start a node named "(other)". When the journal has no room for another
- * node, the spans of new operations are gathered there. */
+ * node, the new operations at the top level are gathered there. New operations below another
+ * operation are gathered in an "(other)" of that operation, for which the journal keeps a reserve.
+ * They are not gathered at the top level, because their time is also in that operation and would be
+ * counted twice. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,11 +63,12 @@ static assay__monitor_state *state_of(const assay__lane_owner *owner)
     return assay__monitor_state_of(owner->monitor);
 }
 
-static assay__node *new_node(assay__monitor_state *state, uint32_t kind)
+static assay__node *new_node(assay__monitor_state *state, uint32_t kind, bool from_reserve)
 {
     bool has_spans = kind == ASSAY__NODE_SPAN;
-    size_t rare_bytes = has_spans ? ASSAY_RARE_BUCKETS * sizeof(uint64_t) : 0;
-    assay__node *node = assay__journal_allocate(&state->journal, sizeof *node + rare_bytes);
+    size_t bytes = sizeof(assay__node) + (has_spans ? ASSAY_RARE_BUCKETS * sizeof(uint64_t) : 0);
+    assay__node *node = from_reserve ? assay__journal_allocate_reserved(&state->journal, bytes)
+                                     : assay__journal_allocate(&state->journal, bytes);
     if (node == NULL)
         return NULL;
     node->kind = kind;
@@ -78,7 +82,7 @@ static assay__node *new_node(assay__monitor_state *state, uint32_t kind)
 
 assay__node *assay__node_new_root(assay__monitor_state *state)
 {
-    return new_node(state, ASSAY__NODE_ROOT);
+    return new_node(state, ASSAY__NODE_ROOT, false);
 }
 
 static bool has_own_table(const assay__node *node)
@@ -154,12 +158,12 @@ static void equip(assay__monitor_state *state, assay__node *node)
         node->memory = assay__journal_unit(&state->journal, memory);
 }
 
-static assay__node *add_child(assay__lane_owner *owner, assay__node *parent, uint32_t operation,
-                              uint32_t kind)
+static assay__node *add_child(assay__lane_owner *owner, const assay__node *parent,
+                              uint32_t operation, uint32_t kind, bool from_reserve)
 {
     assay__monitor_state *state = state_of(owner);
     assay__lane *lane = owner->lane;
-    assay__node *node = new_node(state, kind);
+    assay__node *node = new_node(state, kind, from_reserve);
     if (node == NULL)
         return NULL;
     node->operation = operation;
@@ -287,6 +291,26 @@ static assay__node *find_twin(const assay__monitor_state *state, const assay__pl
     return node;
 }
 
+/* Find or make the node that gathers new operations below `parent`. NULL if the reserve is used up,
+ * or if `parent` gathers operations itself: its children are not told apart. */
+static assay__node *other_below(assay__lane_owner *owner, const assay__node *parent)
+{
+    uint32_t operation = owner->other->operation;
+    if (parent->kind == ASSAY__NODE_ROOT)
+        return owner->other;
+    assay__place *place = parent->operation != operation
+                              ? place_of(owner, parent, ASSAY__NODE_SPAN, operation)
+                              : NULL;
+    if (place == NULL || place->node != 0)
+        return place == NULL ? NULL : node_at(state_of(owner), place->node);
+    assay__node *node = add_child(owner, parent, operation, ASSAY__NODE_SPAN, true);
+    if (node == NULL)
+        return NULL;
+    place->node = node->self;
+    place->nodes++;
+    return node;
+}
+
 /* Find or make the child of the innermost open span for `operation`, reached through `site`. */
 static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operation, uint32_t site,
                                        bool in_table)
@@ -305,9 +329,9 @@ static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operat
         change_site(owner, parent, node_at(state, place->node), site);
         return node_at(state, place->node);
     }
-    node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
-    if (node == NULL) /* no "(other)" within "(other)": its time would be counted twice */
-        return parent != owner->other ? owner->other : NULL;
+    node = add_child(owner, parent, operation, ASSAY__NODE_SPAN, false);
+    if (node == NULL)
+        return other_below(owner, parent);
     node->twin = place->node;
     place->node = node->self;
     place->nodes++;
@@ -322,7 +346,8 @@ static assay__node *child_at(assay__lane_owner *owner, assay__node *parent, uint
     assay__place *place = place_of(owner, parent, ASSAY__NODE_SPAN, operation);
     if (place == NULL || place->node != 0)
         return place == NULL ? NULL : node_at(state_of(owner), place->node);
-    assay__node *node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
+    bool is_other = operation == owner->other->operation;
+    assay__node *node = add_child(owner, parent, operation, ASSAY__NODE_SPAN, is_other);
     if (node == NULL)
         return NULL;
     place->node = node->self;
@@ -470,7 +495,7 @@ assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name)
     assay__place *place = place_of(owner, root, ASSAY__NODE_COUNTER, entry->operation);
     assay__node *node = place != NULL ? node_at(state, place->node) : NULL;
     if (place != NULL && node == NULL) {
-        node = add_child(owner, root, entry->operation, ASSAY__NODE_COUNTER);
+        node = add_child(owner, root, entry->operation, ASSAY__NODE_COUNTER, false);
         place->node = node != NULL ? node->self : 0;
     }
     pthread_mutex_unlock(&state->lock);
@@ -482,7 +507,8 @@ bool assay__node_make_other(assay__lane_owner *owner)
     uint32_t operation;
     if (!intern(owner, ASSAY__OTHER_NAME, &operation))
         return false;
-    owner->other = add_child(owner, owner->lane->frames[0].node, operation, ASSAY__NODE_SPAN);
+    owner->other =
+        add_child(owner, owner->lane->frames[0].node, operation, ASSAY__NODE_SPAN, false);
     if (owner->other != NULL)
         owner->other->cleared = 1; /* not in the record until it has a span */
     return owner->other != NULL;

@@ -570,7 +570,12 @@ static bool add_value(assay__lane_owner *owner, void *context)
     assay__node *node = assay__node_for_counter(owner, added->name);
     if (node == NULL)
         return false;
-    double sum = node->square_sum + value;
+    double sum = node->square_sum + ldexp(value, -(int)node->sum);
+    if (!isfinite(sum)) { /* from now on in units of 2^64, which 2^64 values cannot exceed */
+        __atomic_store_n(&node->sum, ASSAY__LARGE_EXPONENT, __ATOMIC_RELEASE);
+        sum =
+            ldexp(node->square_sum, -ASSAY__LARGE_EXPONENT) + ldexp(value, -ASSAY__LARGE_EXPONENT);
+    }
     if (node->count == 0 || value < assay__double_of(node->min))
         __atomic_store_n(&node->min, assay__bits_of(value), __ATOMIC_RELAXED);
     if (node->count == 0 || value > assay__double_of(node->max))

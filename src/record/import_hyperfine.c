@@ -1,5 +1,6 @@
 /* Reads hyperfine's JSON (--export-json): one result for each command, with its runs in times[], in
- * seconds.
+ * seconds. A file from which the runs were removed, to make it smaller, still has the mean and
+ * other figures; a benchmark then has these and no samples.
  *
  * A file has runs with an exit code other than 0 only if the user asked for --ignore-failure;
  * otherwise the first failure ends hyperfine. hyperfine's own figures count these runs like the
@@ -23,6 +24,12 @@ static assay_status read_times(assay__decoder *d, const json_t *result,
 {
     const json_t *times = json_object_get(result, "times");
     const json_t *exit_codes = json_object_get(result, "exit_codes");
+    if ((times == NULL || json_is_null(times)) && json_is_number(json_object_get(result, "mean")))
+        return ASSAY_OK;
+    if (times == NULL)
+        return assay__decoder_reject(d, NULL,
+                                     "neither 'times' nor 'mean'; export with hyperfine "
+                                     "--export-json");
     if (!json_is_array(times))
         return assay__decoder_reject_type(d, "times", "an array of seconds", times);
     size_t count = json_array_size(times);
@@ -42,7 +49,8 @@ static assay_status read_times(assay__decoder *d, const json_t *result,
     return status;
 }
 
-static void read_summary(const json_t *result, assay_record_subject *subject)
+static assay_status read_summary(const assay__decoder *d, const json_t *result,
+                                 assay_record_subject *subject)
 {
     const struct {
         const char *key;
@@ -55,8 +63,13 @@ static void read_summary(const json_t *result, assay_record_subject *subject)
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         const json_t *value = json_object_get(result, figures[i].key);
-        if (json_is_number(value))
-            *figures[i].reading = assay_reading_of(json_number_value(value));
+        double seconds = 0;
+        if (!json_is_number(value))
+            continue; /* the deviation of a single run is null */
+        assay_status status = assay__import_time(d, figures[i].key, value, 1, &seconds);
+        if (status != ASSAY_OK)
+            return status;
+        *figures[i].reading = assay_reading_of(seconds);
     }
     const json_t *memory = json_object_get(result, "memory_usage_byte");
     double peak_bytes = 0;
@@ -66,6 +79,7 @@ static void read_summary(const json_t *result, assay_record_subject *subject)
     }
     if (peak_bytes > 0)
         subject->peak_rss_bytes = assay_reading_of(peak_bytes);
+    return ASSAY_OK;
 }
 
 static assay_status read_parameters(assay__decoder *d, const json_t *result,
@@ -101,10 +115,9 @@ static assay_status read_result(assay__decoder *d, const json_t *result)
         status = read_times(d, result, &subject);
     if (status == ASSAY_OK)
         status = read_parameters(d, result, &subject);
-    if (status != ASSAY_OK)
-        return status;
-    read_summary(result, &subject);
-    return assay__import_subject(d, &subject);
+    if (status == ASSAY_OK)
+        status = read_summary(d, result, &subject);
+    return status == ASSAY_OK ? assay__import_subject(d, &subject) : status;
 }
 
 assay_status assay__import_hyperfine(assay__decoder *d, const json_t *top)

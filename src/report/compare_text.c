@@ -39,16 +39,48 @@ static const char *short_path(const char *path, size_t width)
     return slash + 1;
 }
 
-/* A label and two values side by side. */
-static void print_side_by_side(FILE *stream, const char *label, const char *baseline,
+/* Step back from the begin of a part of the path to the begin of the part before it. */
+static const char *part_before(const char *path, const char *part)
+{
+    if (part - path < 2)
+        return path;
+    for (part -= 2; part > path && part[-1] != '/';)
+        part--;
+    return part;
+}
+
+/* Shorten two paths of files with the same name: each begins with the last folder by which they
+ * differ. */
+static void tell_apart(const char **one, const char **other)
+{
+    const char *a = *one + strlen(*one), *b = *other + strlen(*other);
+    while (strcmp(a, b) == 0 && (a > *one || b > *other)) {
+        a = part_before(*one, a);
+        b = part_before(*other, b);
+    }
+    *one = a;
+    *other = b;
+}
+
+/* A label and two values side by side, in as many lines as they need. `indent` is that of the
+ * label. */
+static void print_side_by_side(FILE *stream, const char *label, size_t indent, const char *baseline,
                                const char *candidate)
 {
-    assay__format_ends(stream, label, LABEL_WIDTH);
-    fputc(' ', stream);
-    assay__format_left(stream, baseline != NULL ? baseline : "unknown", VALUE_WIDTH);
-    fputs("  ", stream);
-    assay__format_cut(stream, candidate != NULL ? candidate : "unknown", VALUE_WIDTH);
-    fputc('\n', stream);
+    const size_t width = assay__format_name_width(stream, 2 * VALUE_WIDTH) / 2;
+    const char *cells[] = {label, baseline != NULL ? baseline : "unknown",
+                           candidate != NULL ? candidate : "unknown"};
+    const size_t starts[] = {indent, LABEL_WIDTH + 1, LABEL_WIDTH + 1 + width + 2};
+    const size_t widths[] = {LABEL_WIDTH - indent, width, width};
+    while (*cells[0] != '\0' || *cells[1] != '\0' || *cells[2] != '\0') {
+        size_t column = 0;
+        for (size_t k = 0; k < 3; k++)
+            if (*cells[k] != '\0') {
+                fprintf(stream, "%*s", (int)(starts[k] - column), "");
+                column = starts[k] + assay__format_cell(stream, &cells[k], widths[k]);
+            }
+        fputc('\n', stream);
+    }
 }
 
 static void print_differences(const assay_record *record, FILE *stream)
@@ -56,15 +88,13 @@ static void print_differences(const assay_record *record, FILE *stream)
     const char *baseline = NULL, *candidate = NULL;
     for (size_t i = 0; i < record->difference_count; i++) {
         const assay_record_difference *it = &record->differences[i];
-        char label[192];
         if (i == 0 || !assay__text_same(it->baseline_origin, baseline) ||
             !assay__text_same(it->candidate_origin, candidate))
-            print_side_by_side(stream, "differs", short_path(it->baseline_origin, VALUE_WIDTH),
+            print_side_by_side(stream, "differs", 0, short_path(it->baseline_origin, VALUE_WIDTH),
                                short_path(it->candidate_origin, VALUE_WIDTH));
         baseline = it->baseline_origin;
         candidate = it->candidate_origin;
-        snprintf(label, sizeof label, "  %.160s", it->what);
-        print_side_by_side(stream, label, it->baseline, it->candidate);
+        print_side_by_side(stream, it->what, 2, it->baseline, it->candidate);
     }
     if (record->difference_count > 0)
         fputc('\n', stream);
@@ -106,11 +136,22 @@ static void print_heading(FILE *stream, size_t width)
     fputs("  verdict\n", stream);
 }
 
-static void print_name(FILE *stream, const char *name, size_t indent, size_t width)
+/* Print the names of a row in their columns. A name that is too long stands on a line of its own,
+ * because a name often differs from another one in the part that would be cut out. */
+static void print_names(FILE *stream, const char *baseline, const char *candidate, size_t indent,
+                        size_t width)
 {
-    fprintf(stream, "%*s", (int)indent, "");
-    assay__format_ends(stream, name, width - indent - 1);
-    fputc(' ', stream);
+    const bool fit =
+        assay__text_columns(baseline) + indent < width && assay__text_columns(candidate) < width;
+    if (fit) {
+        fprintf(stream, "%*s", (int)indent, "");
+        assay__format_left(stream, baseline, width - indent);
+        assay__format_left(stream, candidate, width - 1);
+        return;
+    }
+    assay__format_wrapped(stream, baseline, indent);
+    assay__format_wrapped(stream, candidate, indent + REASON_INDENT);
+    fprintf(stream, "%*s", (int)(2 * width - 1), "");
 }
 
 static assay__shade shade_of(assay_verdict verdict)
@@ -181,9 +222,9 @@ static void print_comparison(const assay_record *record, const assay_record_comp
     if (between && assay__text_same(baseline, candidate)) { /* files of one name in two folders */
         baseline = it->baseline_origin;
         candidate = it->candidate_origin;
+        tell_apart(&baseline, &candidate);
     }
-    print_name(stream, baseline, between ? 2 : 0, width);
-    assay__format_ends(stream, candidate, width - 1);
+    print_names(stream, baseline, candidate, between ? 2 : 0, width);
     print_figures(it, stream);
     print_reason(record, it, stream);
 }

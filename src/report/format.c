@@ -145,6 +145,19 @@ void assay__format_right(FILE *stream, const char *text, size_t width)
     fprintf(stream, "%*s%s", columns < width ? (int)(width - columns) : 1, "", text);
 }
 
+size_t assay__format_cell(FILE *stream, const char **text, size_t width)
+{
+    const char *start = *text;
+    size_t all = assay__text_columns(start), bytes = assay__text_line(start, width, text);
+    size_t most = bytes_of(start, all < width ? all : width);
+    if (bytes > most) {
+        bytes = most;
+        *text = start + most;
+    }
+    fprintf(stream, "%.*s", (int)bytes, start);
+    return all - assay__text_columns(start + bytes);
+}
+
 void assay__format_line(FILE *stream, const char *text, size_t indent)
 {
     size_t columns = assay__terminal_columns(stream);

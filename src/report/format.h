@@ -36,6 +36,11 @@ void assay__format_ends(FILE *stream, const char *text, size_t width);
 void assay__format_cut(FILE *stream, const char *text, size_t width);
 void assay__format_right(FILE *stream, const char *text, size_t width);
 
+/* Print the first line of `*text` in at most `width` columns, for a cell of several lines, and move
+ * `*text` to the rest. The line is broken between words, and within a word that is longer than the
+ * cell. Returns the number of columns printed. */
+size_t assay__format_cell(FILE *stream, const char **text, size_t width);
+
 /* The columns of a table: those of the terminal, at least 80 and at most 160, because longer lines
  * are hard to read. 80 if there is no terminal. */
 size_t assay__format_width(FILE *stream);

@@ -324,6 +324,19 @@ static assay_status add_span_node(assay__merge *merge, int32_t index,
     return status;
 }
 
+static double within(double value, double low, double high)
+{
+    return fmin(fmax(value, low), high);
+}
+
+/* The mean of two groups of values. The difference of two large means may not fit in a double. */
+static double merged_mean(double one, double other, double share_of_other)
+{
+    double difference = other - one;
+    return isfinite(difference) ? one + difference * share_of_other
+                                : one * (1 - share_of_other) + other * share_of_other;
+}
+
 static assay_status add_counter_node(assay__merge *merge, const char *name, const assay__node *node,
                                      int32_t *index)
 {
@@ -333,19 +346,22 @@ static assay_status add_counter_node(assay__merge *merge, const char *name, cons
                                     .min = assay__double_of(node->min),
                                     .max = assay__double_of(node->max)};
     bool usable = node->count > 0 && isfinite(counter.min) && isfinite(counter.max) &&
-                  isfinite(node->square_sum) && isfinite(node->shift);
+                  isfinite(node->square_sum) && isfinite(node->shift) &&
+                  (node->sum == 0 || node->sum == ASSAY__LARGE_EXPONENT);
     if (!usable)
         return ASSAY_OK;
-    counter.mean = node->square_sum / (double)node->count;
+    counter.mean = within(ldexp(node->square_sum / (double)node->count, (int)node->sum),
+                          counter.min, counter.max);
     *index = find_name(record, &merge->counters, -1, &name);
     if (*index >= 0) {
         assay_record_counter *known = &record->counters[*index];
         double all = (double)known->count + (double)counter.count;
-        known->mean += (counter.mean - known->mean) * (double)counter.count / all;
         known->count += counter.count;
         known->last = counter.last;
         known->min = fmin(known->min, counter.min);
         known->max = fmax(known->max, counter.max);
+        known->mean = within(merged_mean(known->mean, counter.mean, (double)counter.count / all),
+                             known->min, known->max);
         return ASSAY_OK;
     }
     counter.name = name;

@@ -20,6 +20,15 @@ heap() {
     ASSAY_HEAP_DIR=$work/files LD_PRELOAD=$library "$@"
 }
 
+# A process that has replaced its program many times: the next one has figures too.
+many() {
+    rm -rf "$work/files" && mkdir "$work/files"
+    (cd "$work/files" && sh -c 'p=$$; echo >"heap.$p"; for i in $(seq 1200); do echo >"heap.$p.$i"; done
+        exec env ASSAY_HEAP_DIR="$1" LD_PRELOAD="$2" true' many "$work/files" "$library")
+    ls "$work/files"/heap.*.1201 >/dev/null 2>&1 || fail "no figures after 1200 programs of one process"
+}
+many
+
 cat >"$work/figures.c" <<'END'
 #include <assay/instrument.h>
 #include <stdio.h>

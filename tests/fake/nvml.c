@@ -8,8 +8,9 @@
  * it is lost. `reasons` are the reasons of throttling; with `reasons_from` and `reasons_until` they
  * hold only between that many milliseconds after loading. `watts` is the power of board 0, `watts1`
  * that of board 1 if it is another value; the counter of energy then changes every `tick`
- * milliseconds, which is 100 unless told otherwise, as on a real board. `mig` divides the boards:
- * each has one instance, with a handle of its own, which gives no figures.
+ * milliseconds, which is 100 unless told otherwise, as on a real board. With `bursts` it draws this
+ * power only from 105 to 145 and from 160 to 162 ms of every 200 ms of CLOCK_MONOTONIC. `mig`
+ * divides the boards: each has one instance, with a handle of its own, which gives no figures.
  *
  * Built with FAKE_OLD it is a library from before nvmlInit_v2. Built with FAKE_PARTIAL it lacks
  * later additions: counters of energy, reasons of throttling, the list of processes. */
@@ -254,6 +255,13 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
 }
 
 #ifndef FAKE_PARTIAL
+/* How much of the time until `ms` was in bursts. */
+static unsigned long long milliseconds_of_bursts(unsigned long long ms)
+{
+    const unsigned long long at = ms % 200, first = at < 105 ? 0 : at > 145 ? 40 : at - 105;
+    return ms / 200 * 42 + first + (at < 160 ? 0 : at > 162 ? 2 : at - 160);
+}
+
 EXPORT int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules)
 {
@@ -263,7 +271,9 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millij
         clock_gettime(CLOCK_MONOTONIC, &now);
         unsigned long long ms =
             (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
-        *millijoules = (ms - ms % (unsigned)told("tick", 100)) * watts_of(device);
+        ms -= ms % (unsigned)told("tick", 100);
+        const unsigned long long busy = told("bursts", 0) != 0 ? milliseconds_of_bursts(ms) : ms;
+        *millijoules = busy * watts_of(device) + (ms - busy) * (unsigned)told("bursts", 0);
     }
     return answer("energy", device);
 }

@@ -274,6 +274,41 @@ class Processes(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "nothing was measured"):
             assay.run().to_dict()
 
+    def test_what_a_killed_run_leaves(self):
+        """The next `assay run` removes it, and what living runs have stays."""
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "TMPDIR": folder}
+            program = ("import assay, sys\n"
+                       "with assay.run():\n"
+                       "    with assay.track('inside'): pass\n"
+                       "    print(flush=True)\n"
+                       "    sys.stdin.read()\n")
+            started = []
+            for _ in range(2):
+                started.append(subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment))
+                started[-1].stdout.readline()
+            killed, living = started
+            killed.kill()
+            killed.wait()
+            self.assertEqual(len(os.listdir(folder)), 2)
+            subprocess.run([sys.executable, "-m", "assay", "run", "-q", "--", "true"], check=True, env=environment)
+            self.assertEqual(len(os.listdir(folder)), 1)
+            living.communicate()
+            self.assertEqual((living.returncode, os.listdir(folder)), (0, []))
+            for process in started:
+                process.stdin.close()
+                process.stdout.close()
+
+    def test_a_run_whose_descriptors_are_closed(self):
+        program = ("import assay, os\n"
+                   "with assay.run() as record:\n"
+                   "    os.closerange(3, 100)\n"
+                   "    mine = [os.open('/dev/null', os.O_RDONLY) for _ in range(10)]\n"
+                   "    with assay.track('inside'): pass\n"
+                   "for one in mine: os.close(one)\n"
+                   "assert len(record.to_dict()['operations']) == 1\n")
+        subprocess.run([sys.executable, "-c", program], check=True)
+
     def test_a_run_within_assay_run(self):
         with tempfile.TemporaryDirectory() as folder:
             program = ("import assay\n"

@@ -94,6 +94,48 @@ class Magic(unittest.TestCase):
         self.assertIs(assay.default_monitor(), before)
         self.assertFalse(self.run_cell("%%assay\nif").success)
 
+    def test_a_cell_that_awaits(self):
+        self.value("import asyncio\nasync def later(value):\n    with assay.track('later'):\n        await asyncio.sleep(0.01)\n    return value\n"
+                   "async def several():\n    for i in range(3):\n        yield await later(i)")
+        record = self.value("%%assay -o kept waits\nfirst = await later(20)\nfirst + await later(22)")
+        self.assertIn("42", self.printed)
+        self.assertEqual(self.shell.user_ns["first"], 20)
+        self.assertEqual({op["name"]: op["count"] for op in record.to_dict()["operations"]}, {"cell": 1, "later": 2})
+        self.assertEqual(record.to_dict()["name"], "waits")
+        self.assertIs(self.value("kept"), record)
+        record = self.value("%%assay\nfound = []\nasync for value in several():\n    found.append(value)\n"
+                            "found += await asyncio.gather(later(3), later(4));")
+        self.assertEqual(self.shell.user_ns["found"], [0, 1, 2, 3, 4])
+        self.assertEqual(sum(op["count"] for op in record.to_dict()["operations"] if op["name"] == "later"), 5)
+        self.assertIsNone(self.value("%%assay -q\nawait later(1);"))
+
+    def test_a_cell_that_awaits_and_fails(self):
+        before = assay.default_monitor()
+        result = self.run_cell("%%assay\nimport asyncio\nawait asyncio.sleep(0)\nraise KeyError('late')")
+        self.assertIsInstance(result.error_in_exec, KeyError)
+        self.assertIn("raise KeyError('late')", self.printed)
+        self.assertIs(assay.default_monitor(), before)
+
+    def test_a_task_of_an_earlier_cell_is_awaited(self):
+        """It belongs to the event loop of IPython."""
+        self.value("import asyncio\nasync def slow():\n    await asyncio.sleep(0.01)\n    return 7\ntask = asyncio.ensure_future(slow())\n"
+                   "await asyncio.sleep(0)")
+        self.value("%%assay\nseven = await task")
+        self.assertEqual(self.shell.user_ns["seven"], 7)
+
+    def test_awaiting_can_be_switched_off(self):
+        self.shell.autoawait = False
+        try:
+            self.run_cell("%%assay\nimport asyncio\nawait asyncio.sleep(0)")
+            self.assertIn("SyntaxError", self.printed)
+        finally:
+            self.shell.autoawait = True
+
+    def test_loaded_again(self):
+        self.run_cell("%reload_ext assay")
+        self.assertEqual(sum(type(transform).__name__ == "_AwaitCells" for transform in self.shell.input_transformers_post), 1)
+        self.value("%%assay\nimport asyncio\nawait asyncio.sleep(0)")
+
     def test_help(self):
         self.run_cell("%assay?")
         for name in ("line", "cell"):

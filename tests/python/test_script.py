@@ -250,6 +250,35 @@ class Time(Folder):
         self.assertLess(record["python"]["busy_seconds"], 1.1 * (record["user_seconds"] + record["sys_seconds"]))
         self.assertGreater(record["python"]["busy_seconds"], 0.45)      # threads that ended before they were found count too
 
+    def test_short_threads(self):
+        """Threads that live for less time than passes between samples are charged, on one processor too."""
+        self.write("short.py", """
+            import threading, time
+            def spend():
+                end = time.thread_time() + 0.002
+                while time.thread_time() < end:
+                    pass
+            end = time.process_time() + 1
+            while time.process_time() < end:
+                thread = threading.Thread(target=spend)
+                thread.start()
+                thread.join()
+            """)
+        one = {min(os.sched_getaffinity(0))}
+        for processors in (one, os.sched_getaffinity(0)):
+            with self.subTest(processors=len(processors)):
+                before = os.sched_getaffinity(0)
+                os.sched_setaffinity(0, processors)
+                try:
+                    self.run_it("short.py")
+                finally:
+                    os.sched_setaffinity(0, before)
+                record = self.record()
+                share = record["python"]["busy_seconds"] / (record["user_seconds"] + record["sys_seconds"])
+                self.assertGreater(share, 0.6)      # 0.8 to 0.95; 0.15 on one processor while the ends of threads were mistaken for errors
+                self.assertLess(share, 1.1)
+                self.assertGreater(self.shares()["spend"], 0.8)
+
     def test_recursion(self):
         """A function counts once in its own total, however deep it recurs."""
         self.write("deep.py", """

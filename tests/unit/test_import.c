@@ -169,6 +169,26 @@ static void test_times_are_samples(void **state)
     assay_record_free(record);
 }
 
+/* Without the runs there are still the figures of hyperfine. */
+static void test_figures_without_times(void **state)
+{
+    (void)state;
+    assay_record *record =
+        import("{\"results\": [{\"command\": \"a\", \"mean\": 2.5, \"stddev\": null, \"median\": "
+               "2.25, \"min\": 2, \"max\": 3, \"user\": 0.5, \"exit_codes\": [0, 1]}, "
+               "{\"command\": \"b\", \"mean\": 1, \"times\": null}]}");
+    assert_int_equal(record->subject_count, 2);
+    const assay_record_subject *a = &record->subjects[0];
+    assert_int_equal(a->sample_count, 0);
+    assert_int_equal(a->failed_runs, 0);
+    assert_true(a->mean_seconds.value == 2.5 && a->median_seconds.value == 2.25);
+    assert_true(a->min_seconds.value == 2 && a->max_seconds.value == 3);
+    assert_true(a->user_seconds.value == 0.5);
+    assert_int_not_equal(a->std_seconds.validity, ASSAY_VALID);
+    assert_true(record->subjects[1].mean_seconds.value == 1);
+    assay_record_free(record);
+}
+
 static void test_values_of_all_runs_are_samples(void **state)
 {
     (void)state;
@@ -279,7 +299,13 @@ static void test_what_is_refused(void **state)
     check_refused("{\"context\": {}, \"benchmarks\": [7]}", ASSAY_E_FORMAT,
                   "record: benchmarks[0]: an object is expected, not an integer");
     check_refused("{\"results\": [{\"command\": \"a\"}]}", ASSAY_E_FORMAT,
-                  "record: results[0].times: an array of seconds is expected, not nothing");
+                  "record: results[0]: neither 'times' nor 'mean'; export with hyperfine "
+                  "--export-json");
+    check_refused("{\"results\": [{\"command\": \"a\", \"mean\": 1, \"times\": 1}]}",
+                  ASSAY_E_FORMAT,
+                  "record: results[0].times: an array of seconds is expected, not an integer");
+    check_refused("{\"results\": [{\"command\": \"a\", \"mean\": 1, \"min\": -1}]}", ASSAY_E_FORMAT,
+                  "record: results[0].min: -1 is not a time");
     check_refused("{\"results\": [{\"command\": \"a\", \"times\": [1, null]}]}", ASSAY_E_FORMAT,
                   "record: results[0].times[1]: a time is expected, not null");
     check_refused("{\"results\": [{\"command\": \"a\", \"times\": [], \"parameters\": "
@@ -318,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_words_within_strings),
         cmocka_unit_test(test_values_of_every_kind),
         cmocka_unit_test(test_times_are_samples),
+        cmocka_unit_test(test_figures_without_times),
         cmocka_unit_test(test_values_of_all_runs_are_samples),
         cmocka_unit_test(test_what_is_no_time_is_left_out),
         cmocka_unit_test(test_loops_and_facts_of_pyperf),

@@ -1,6 +1,7 @@
 /* A meter reads a fake GPU (tests/fake/nvml.c, 300 W, a counter that changes every 100 ms) and a
  * fake powercap tree. */
 #include <fcntl.h>
+#include <math.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -381,6 +382,90 @@ static void test_operations_and_rare_moves(void **state)
     in_child("watts=300,boards=1,tick=1500", scenario_operations_and_slow_counter);
 }
 
+/* Seconds of bursts (tests/fake/nvml.c) until a time. */
+static double burst_seconds(uint64_t ns)
+{
+    const double at = (double)(ns % 200000000) * 1e-6;
+    return ((double)(ns / 200000000) * 42 + fmin(fmax(at - 105, 0), 40) +
+            fmin(fmax(at - 160, 0), 2)) *
+           1e-3;
+}
+
+static uint64_t sleep_until_phase(uint64_t ms)
+{
+    const uint64_t now = assay_meter_now_ns(), phase = now % 200000000, due = ms * 1000000;
+    const uint64_t left = phase < due ? due - phase : due + 200000000 - phase;
+    nanosleep(&(struct timespec){0, (long)left}, NULL);
+    return assay_meter_now_ns();
+}
+
+/* An operation runs briefly in every window. A reading at 50 ms past a move of the counter does not
+ * show its bursts yet: their energy is in the window after, in which the operation hardly runs. */
+static void scenario_bursts(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    double truth = 0;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    sleep_until_phase(52);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    pause_ms(400);
+    for (int i = 0; i < 10; i++)
+        for (int tiny = 0; tiny < 2; tiny++) {
+            uint64_t begin = sleep_until_phase(tiny ? 160 : 105), end = begin;
+            ASSAY_TRACK(monitor, "bursts") {
+                end = sleep_until_phase(tiny ? 162 : 145);
+            }
+            const double seconds = (double)(end - begin) * 1e-9;
+            const double busy = burst_seconds(end) - burst_seconds(begin);
+            truth += 300 * busy + 10 * (seconds - busy);
+        }
+    pause_ms(400);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    const assay_record_operation *bursts = operation(record, "bursts");
+    fprintf(stderr, "bursts: %.1f to %.1f J, true %.1f\n", bursts->energy_joules_low.value,
+            bursts->energy_joules_high.value, truth);
+    CHECK(within(bursts->energy_joules_low, truth, bursts->energy_joules_high));
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
+/* A span that is open is part of the windows in which it runs, not of the one in which it ends. */
+static void scenario_open_spans(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    for (int i = 0; i < 2; i++) {
+        ASSAY_TRACK(monitor, "again") {
+            pause_ms(i == 0 ? 1 : 1200);
+            if (i == 1)
+                CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+        }
+        pause_ms(250);
+    }
+    const assay_record_operation *again = operation(record, "again");
+    fprintf(stderr, "while open: %.1f J (%.1f to %.1f)\n", again->energy_joules.value,
+            again->energy_joules_low.value, again->energy_joules_high.value);
+    CHECK(again->energy_joules.value > 300 * 0.7 && again->energy_joules_low.value > 300 * 0.6);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
+static void test_energy_of_brief_and_of_open_spans(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=1,bursts=10", scenario_bursts);
+    in_child("watts=300,boards=1", scenario_open_spans);
+}
+
 static void scenario_lives(void)
 {
     assay_monitor *first = NULL, *second = NULL;
@@ -458,6 +543,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_energy_of_operations, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_operations_and_rare_moves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_energy_of_brief_and_of_open_spans, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_energy_of_the_processor, set_up, tear_down),
     };

@@ -1,6 +1,8 @@
 /* Spans with a clock that the test sets, so that every figure is known beforehand. */
 #include "tests/unit/monitor_fixture.h"
 
+#include <float.h>
+#include <pthread.h>
 #include <stdio.h>
 
 static void test_nested_spans_give_total_and_self_time(void **state)
@@ -311,6 +313,45 @@ static void test_the_event_ring_keeps_the_newest(void **state)
     assay_monitor_free(monitor);
 }
 
+static void *count_below_zero(void *monitor)
+{
+    assay_monitor_count(monitor, "threads", -DBL_MAX);
+    return NULL;
+}
+
+/* The sum of such values does not fit in a double; the counter is in the record all the same. */
+static void test_counters_near_the_largest_double(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < 10; i++) {
+        assay_monitor_count(monitor, "large", DBL_MAX);
+        assay_monitor_count(monitor, "negative", -DBL_MAX);
+        assay_monitor_count(monitor, "both", i < 5 ? DBL_MAX : -DBL_MAX);
+        assay_monitor_count(monitor, "mixed", i == 0 || i == 5 ? 1.5e308 : 0.5e308);
+    }
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, count_below_zero, monitor), 0);
+    pthread_join(thread, NULL);
+    assay_monitor_count(monitor, "threads", DBL_MAX);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->counter_count, 5);
+    assert_true(record->counters[4].mean == 0 && record->counters[4].count == 2);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(record->counters[i].count, 10);
+    assert_true(record->counters[0].mean == DBL_MAX && record->counters[0].max == DBL_MAX);
+    assert_true(record->counters[1].mean == -DBL_MAX && record->counters[1].min == -DBL_MAX);
+    assert_true(fabs(record->counters[2].mean) < 1e294);
+    assert_true(fabs(record->counters[3].mean / 0.7e308 - 1) < 1e-12);
+    assay_record_free(record);
+    assay_monitor_clear(monitor);
+    assay_monitor_count(monitor, "large", 3);
+    record = record_of(monitor);
+    assert_true(record->counters[0].mean == 3);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 static void test_counters_and_late_completions(void **state)
 {
     (void)state;
@@ -408,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_samples_are_kept_up_to_their_bound),
         cmocka_unit_test(test_the_event_ring_keeps_the_newest),
         cmocka_unit_test(test_counters_and_late_completions),
+        cmocka_unit_test(test_counters_near_the_largest_double),
         cmocka_unit_test(test_clear_forgets_figures),
         cmocka_unit_test(test_clear_keeps_the_places_of_what_comes_after),
     };

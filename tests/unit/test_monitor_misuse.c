@@ -206,6 +206,91 @@ static void test_operations_beyond_the_room_are_the_others(void **state)
     assay_monitor_free(monitor);
 }
 
+/* Fill the journal with operations at the top level. */
+static void fill(assay_monitor *monitor)
+{
+    for (int i = 0; i < 10000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "filler %d", i);
+        assay_span_end(assay_monitor_begin(monitor, name));
+    }
+}
+
+/* The journal is full. A new operation below another one is gathered below that one: its time is in
+ * the total once. */
+static void test_nested_operations_beyond_the_room_are_in_the_total_once(void **state)
+{
+    (void)state;
+    assay_monitor_options options = by_hand();
+    options.journal_bytes = 4 << 20;
+    assay_monitor *monitor = open_monitor(&options);
+    for (int round = 0; round < 2; round++) {
+        assay_span step = assay_monitor_begin(monitor, "step");
+        if (round == 1) {
+            assay_span late = assay_monitor_begin(monitor, "late");
+            assay_span later = assay_monitor_begin(monitor, "within late");
+            hand_ns += 5;
+            assay_span_end(later);
+            assay_span_end(late);
+            assay_monitor_add(monitor, "added late", 1);
+        }
+        hand_ns += 10;
+        assay_span_end(step);
+        if (round == 0)
+            fill(monitor);
+    }
+    assay_record *record = record_of(monitor);
+    const assay_record_operation *step = operation_of(record, "step");
+    const assay_record_operation *gathered = NULL;
+    for (size_t i = 0; i < record->operation_count; i++)
+        if (record->operations[i].parent == (int32_t)(step - record->operations))
+            gathered = &record->operations[i];
+    assert_seconds(record->total_seconds, 25e-9);
+    assert_seconds(step->total_seconds, 25e-9);
+    assert_seconds(step->self_seconds, 19e-9);
+    assert_non_null(gathered);
+    assert_string_equal(gathered->name, "(other)");
+    assert_int_equal(gathered->count, 2);
+    assert_seconds(gathered->total_seconds, 6e-9);
+    assert_int_equal(record->integrity.dropped_spans, 1); /* "within late" */
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+/* When the room for gathering nodes is used up too, nested spans are dropped and counted. */
+static void test_nested_operations_beyond_every_room_are_dropped(void **state)
+{
+    (void)state;
+    enum { PARENTS = 4000 };
+    assay_monitor_options options = by_hand();
+    options.journal_bytes = 4 << 20;
+    assay_monitor *monitor = open_monitor(&options);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < PARENTS; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "parent %d", i);
+            assay_span parent = assay_monitor_begin(monitor, name);
+            assay_span child = round == 1 ? assay_monitor_begin(monitor, "late") : (assay_span){0};
+            hand_ns += 1;
+            if (round == 1)
+                assay_span_end(child);
+            assay_span_end(parent);
+        }
+        if (round == 0)
+            fill(monitor);
+    }
+    assay_record *record = record_of(monitor);
+    uint64_t gathered = 0;
+    for (size_t i = 0; i < record->operation_count; i++)
+        if (record->operations[i].parent >= 0)
+            gathered += record->operations[i].count;
+    assert_seconds(record->total_seconds, 2 * PARENTS * 1e-9);
+    assert_in_range(gathered, 100, PARENTS - 1);
+    assert_int_equal(gathered + record->integrity.dropped_spans, PARENTS);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 /* Beyond the room for names the new ones are one operation; the known ones go on. */
 static void test_names_beyond_the_room_are_the_others(void **state)
 {
@@ -328,6 +413,8 @@ int main(void)
         cmocka_unit_test(test_an_end_on_another_thread_is_counted),
         cmocka_unit_test(test_nesting_beyond_the_limit_is_dropped_and_said),
         cmocka_unit_test(test_operations_beyond_the_room_are_the_others),
+        cmocka_unit_test(test_nested_operations_beyond_the_room_are_in_the_total_once),
+        cmocka_unit_test(test_nested_operations_beyond_every_room_are_dropped),
         cmocka_unit_test(test_names_beyond_the_room_are_the_others),
         cmocka_unit_test(test_operations_beyond_the_record_are_the_others_of_their_parent),
         cmocka_unit_test(test_a_clock_that_steps_back_gives_zero),

@@ -69,12 +69,27 @@ names = ["./größe/program --size 1", "./größe/program --size 16"]
 json.dump({"results": [dict(result, command=name, parameters={"size": name[-2:].strip()}) for name in names]}, open("sweep.json", "w"))
 json.dump({"results": [dict(result, command=name) for name in names]}, open("names.json", "w"))
 PYTHON
-show compare names.json | grep größe
+show compare names.json | grep -A 1 größe
 show compare sweep.json | grep size
 mkdir -p results/main results/branch
 cp before.json results/main/bench.json
 cp slower.json results/branch/bench.json
 show compare results/main/bench.json results/branch/bench.json | grep 1.100
+
+
+# a difference that is too long for its column is wrapped, and a long word is broken
+python3 - <<'PYTHON'
+import json
+name = "a benchmark whose name differs from others in the middle, and not at its ends"
+other = "an/executable/in/a/folder/with/a/name/that/is/long --and --its --options"
+record = json.load(open("google.json"))
+for row in record["benchmarks"]:
+    row["name"] = row["run_name"] = name
+json.dump(record, open("long.json", "w"))
+result = json.load(open("before.json"))["results"][0]
+json.dump({"results": [dict(result, command=name), dict(result, command=other)]}, open("longer.json", "w"))
+PYTHON
+show compare long.json longer.json | head -n 20
 
 # what cannot be compared
 show compare before.json other.json

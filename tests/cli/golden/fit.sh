@@ -48,6 +48,14 @@ PYTHON
 }
 sweep two.json 'fast {n} --of={n}' '{}'
 show fit two.json | grep -E '^(of|class|exponent|data|exit)'
+"$ASSAY" fit two.json >two.txt
+cat two.json | "$ASSAY" fit - | cmp - two.txt && echo "same through a pipe"
+{ printf ' \n'; cat two.json; } | "$ASSAY" fit - | cmp - two.txt && echo "same behind blanks"
+"$ASSAY" fit - <two.json | cmp - two.txt && echo "same from standard input"
+"$ASSAY" fit <(cat two.json) | cmp - two.txt && echo "same from a named pipe"
+"$ASSAY" fit <(cat nlogn.csv) | cmp - <("$ASSAY" fit nlogn.csv) && echo "so is a table"
+head -c 100 two.json | show fit -
+yes '{' | show fit - --max-input 1M
 show fit two.json --json fits.json
 python3 -c '
 import json

@@ -12,6 +12,11 @@ for bad in x86-64-v9 avx2 ' ' "$(printf %02000d 0)"; do
     echo "exit $?"
     grep -c "it has .*$lowest" err.txt
 done
+for command in run bench compare journal report fit history model profile study "study rom" "study pde" doctor; do
+    # The help must not depend on the environment.
+    ASSAY_CPU=avx2 "$ASSAY" $command --help | head -n 1
+    ASSAY_CPU=avx2 "$ASSAY" help ${command% *} | cmp - <("$ASSAY" help ${command% *})
+done
 ASSAY_CPU= "$ASSAY" run --quiet -- true
 echo "exit $?"
 ls
