@@ -123,11 +123,28 @@ size_t assay__text_columns(const char *text)
     return columns;
 }
 
+static bool begins(const char *text, const char *sign)
+{
+    return strncmp(text, sign, strlen(sign)) == 0;
+}
+
+/* The end of the word at text[at]. "1 ± 1 %" is one word. */
+static size_t end_of_word(const char *text, size_t at)
+{
+    size_t end = at + strcspn(text + at, " ");
+    while (end > at && text[end] == ' ' &&
+           (begins(text + end, " %") || begins(text + end, " ± ") || begins(text + at, "± "))) {
+        at = end + 1;
+        end = at + strcspn(text + at, " ");
+    }
+    return end;
+}
+
 size_t assay__text_line(const char *text, size_t columns, const char **rest)
 {
     size_t used = 0, at = 0, taken = 0;
     do {
-        size_t end = at + strcspn(text + at, " ");
+        size_t end = end_of_word(text, at);
         for (; at < end; at++)
             used += ((unsigned char)text[at] & 0xC0) != 0x80;
         if (taken > 0 && used > columns)

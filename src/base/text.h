@@ -41,9 +41,9 @@ bool assay__text_is_number(const char *text);
  * East-Asian width. */
 size_t assay__text_columns(const char *text);
 
-/* Take the words of `text` that fit into `columns`, at least one. Returns the number of their
- * bytes. *rest receives the beginning of the next line, or the terminator at the end of the text.
- * To wrap a text:
+/* Take the words of `text` that fit into `columns`, at least one. "1 ± 1 %" is one word.
+ * Returns the number of bytes taken. *rest receives the beginning of the next line, or the
+ * terminator at the end of the text. To wrap a text:
  *     for (const char *rest; *text != '\0'; text = rest)
  *         printf("%.*s\n", (int)assay__text_line(text, 80, &rest), text); */
 size_t assay__text_line(const char *text, size_t columns, const char **rest);

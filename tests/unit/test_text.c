@@ -124,9 +124,15 @@ static void test_lines_end_between_words(void **state)
     check_lines("one two", 7, "one two|");
     check_lines("one two", 6, "one|two|");
     check_lines("a word_too_long b", 4, "a|word_too_long|b|");
-    check_lines("± λ ± λ", 3, "± λ|± λ|");
+    check_lines("μ λ μ λ", 3, "μ λ|μ λ|");
     check_lines("blanks   between  ", 9, "blanks|between|");
     check_lines("  ", 9, "|");
+    check_lines("risk of 1 %: up", 9, "risk of|1 %: up|");
+    check_lines("1 %, 2 %", 5, "1 %,|2 %|");
+    check_lines("beyond 1 ± 1 %; same", 10, "beyond|1 ± 1 %;|same|");
+    check_lines("± 1 ±", 4, "± 1|±|");
+    check_lines("% of 3", 4, "% of|3|");
+    check_lines(" %", 4, " %|");
 }
 
 static void test_moments_are_written_in_utc(void **state)
