@@ -164,8 +164,12 @@ static int show(const report_settings *settings, const record_list *list)
         status = assay_record_save(list->records[0], settings->json, ASSAY_RECORD_EVENTS, &error);
     if (status == ASSAY_OK && settings->trace != NULL)
         status = assay_report_save(list->records[0], "trace", settings->trace, &error);
-    if (output_check("report", status, &error))
+    if (output_check("report", status, &error)) {
+        if (settings->trace != NULL ||
+            (settings->format != NULL && strcmp(settings->format, "trace") == 0))
+            output_note_no_events(list->records[0], "use assay run --trace T --json FILE");
         return EX_OK;
+    }
     return status == ASSAY_E_DATA || status == ASSAY_E_LIMIT ? EX_DATAERR
                                                              : message_output_exit(status);
 }

@@ -4,6 +4,8 @@ show report again.json | mask
 "$ASSAY" report again.json | cmp - first.txt && echo "the same text as when it ran"
 show report r.json --trace u.json
 cmp t.json u.json && echo "the same trace"
+show report again.json --trace none.json
+"$ASSAY" report again.json --format trace 2>&1 >none.json
 show report r.json --json s.json
 cmp r.json s.json && echo "the same record"
 show report r.json again.json | grep -E '^(again|r).json|^result|exit'
