@@ -274,6 +274,18 @@ class Processes(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "nothing was measured"):
             assay.run().to_dict()
 
+    def test_where_the_record_is_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, error in ((os.path.join(folder, "no", "r.json"), FileNotFoundError), (folder, IsADirectoryError)):
+                with self.assertRaisesRegex(error, "cannot be saved"), assay.run(save=path):
+                    self.fail("the block ran, although its record cannot be saved")
+            before = os.getcwd()
+            self.addCleanup(os.chdir, before)
+            os.chdir(folder)
+            with assay.run(save="r.json"):
+                os.chdir(before)
+            self.assertEqual(assay.load(os.path.join(folder, "r.json")).to_dict()["kind"], "run")
+
     def test_a_run_within_assay_run(self):
         with tempfile.TemporaryDirectory() as folder:
             program = ("import assay\n"
