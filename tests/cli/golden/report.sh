@@ -12,6 +12,8 @@ show report r.json again.json | grep -E '^(again|r).json|^result|exit'
 show report no-such.json
 echo '{"schema": "assay-record", ' >cut.json
 show report cut.json
+cat r.json r.json >two.json
+show report two.json | sed 's/:[0-9]*:/:LINE:/'
 echo '{"outcome": []}' >foreign.json
 show report foreign.json
 echo 'nothing' >text.json
