@@ -79,7 +79,7 @@ static void print_head(const assay__store_series *series, FILE *stream)
     fprintf(stream, "%s, %s on %s\n  %zu run%s", series->benchmark, series->metric, series->machine,
             series->count, series->count == 1 ? "" : "s");
     if (series->count > 0)
-        fprintf(stream, ", %s to %s", history_date(series->points[0].created, from),
+        fprintf(stream, ", %s to %s (UTC)", history_date(series->points[0].created, from),
                 history_date(series->points[series->count - 1].created, to));
     fputc('\n', stream);
 }
