@@ -268,6 +268,7 @@ class Processes(unittest.TestCase):
             pass
         self.assertEqual(len(counts(record)), 2)
         self.assertIn("work", str(record))
+        self.assertNotIn("not measured", str(record))       # nobody tried to measure the tree and stolen time
         with assay.run() as empty:
             pass
         self.assertEqual(empty.to_dict().get("operations", []), [])
