@@ -17,6 +17,7 @@
 #include "cli/common/output.h"
 #include "cli/page.h"
 #include "cli/page_report.h"
+#include "cli/study_folder.h"
 
 typedef struct report_settings {
     const char *format, *html, *json, *output, *trace;
@@ -184,7 +185,16 @@ static int read_records(record_list *list, char **paths, int count)
     }
     for (int i = 0; i < count; i++) {
         assay_error error = {0};
-        assay_status status = assay_record_load(paths[i], &error, &list->records[list->count]);
+        char study[STUDY_PATH_SIZE];
+        bool is_folder = study_folder_is(paths[i]);
+        if (is_folder && !study_folder_find(paths[i], study)) {
+            message_error(
+                "assay report: '%s' has no record.json of a study; name the records in it",
+                paths[i]);
+            return EX_NOINPUT;
+        }
+        assay_status status =
+            assay_record_load(is_folder ? study : paths[i], &error, &list->records[list->count]);
         if (status != ASSAY_OK) {
             message_error("assay report: %s", error.message);
             return message_input_exit(status);
@@ -309,7 +319,7 @@ const command command_report = {
                    "must have been saved with them: assay run --trace T --json R). With --plot a\n"
                    "record becomes a figure for a paper: assay report r.json --plot growth -o\n"
                    "g.svg. With --html records become a page that opens in a browser, without a\n"
-                   "network.",
+                   "network. A folder stands for the study in it (record.json).",
     COMMAND_OPTIONS(report_options),
     .print_more = print_choices,
     .choice = choice,

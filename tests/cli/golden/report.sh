@@ -12,6 +12,10 @@ show report r.json again.json | grep -E '^(again|r).json|^result|exit'
 show report no-such.json
 echo '{"schema": "assay-record", ' >cut.json
 show report cut.json
+mkdir -p study/rom empty
+cp again.json study/rom/record.json
+show report study | grep -E '^(\$|command|exit)'
+show report empty
 cat r.json r.json >two.json
 show report two.json | sed 's/:[0-9]*:/:LINE:/'
 echo '{"outcome": []}' >foreign.json
