@@ -37,4 +37,4 @@ format: ## format every tracked C file
 	@tools/check-format --fix
 
 clean: ## remove all build folders
-	rm -rf build build-*
+	rm -rf build build-* python/build python/*.egg-info

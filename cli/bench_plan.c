@@ -110,7 +110,7 @@ static int make_templates(const bench_request *request, templates *made)
         return EX_USAGE;
     }
     if (request->labels->count > 0 && request->labels->count != made->count) {
-        message_error("assay bench: %zu labels for %zu commands; give --label once for each",
+        message_error("assay bench: labels: %zu, commands: %zu; give --label once for each command",
                       request->labels->count, made->count);
         return EX_USAGE;
     }

@@ -295,6 +295,7 @@ static int tag(const history_call *call)
                       "':'");
         return EX_USAGE;
     }
+    assay__text_make_printable(call->operands[0]);
     if (call->count == 1)
         code = tag_runs(call, &call->filter, &changed);
     for (int i = 1; i < call->count && code == EX_OK; i++) {

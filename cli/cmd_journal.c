@@ -158,7 +158,11 @@ static int show(const journal_settings *settings, assay_record *record)
                                    settings->trace != NULL ? ASSAY_RECORD_EVENTS : 0, &error);
     if (status == ASSAY_OK && settings->trace != NULL)
         status = assay_report_save(record, "trace", settings->trace, &error);
-    return output_check("journal", status, &error) ? EX_OK : message_output_exit(status);
+    if (!output_check("journal", status, &error))
+        return message_output_exit(status);
+    if (settings->trace != NULL)
+        output_note_no_events(record, "set ASSAY_TRACE_EVENTS, or trace_events of the monitor");
+    return EX_OK;
 }
 
 static int journal_main(const command *self, int argc, char **argv)

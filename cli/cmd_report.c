@@ -17,6 +17,7 @@
 #include "cli/common/output.h"
 #include "cli/page.h"
 #include "cli/page_report.h"
+#include "cli/study_folder.h"
 
 typedef struct report_settings {
     const char *format, *html, *json, *output, *trace;
@@ -164,8 +165,12 @@ static int show(const report_settings *settings, const record_list *list)
         status = assay_record_save(list->records[0], settings->json, ASSAY_RECORD_EVENTS, &error);
     if (status == ASSAY_OK && settings->trace != NULL)
         status = assay_report_save(list->records[0], "trace", settings->trace, &error);
-    if (output_check("report", status, &error))
+    if (output_check("report", status, &error)) {
+        if (settings->trace != NULL ||
+            (settings->format != NULL && strcmp(settings->format, "trace") == 0))
+            output_note_no_events(list->records[0], "use assay run --trace T --json FILE");
         return EX_OK;
+    }
     return status == ASSAY_E_DATA || status == ASSAY_E_LIMIT ? EX_DATAERR
                                                              : message_output_exit(status);
 }
@@ -180,7 +185,16 @@ static int read_records(record_list *list, char **paths, int count)
     }
     for (int i = 0; i < count; i++) {
         assay_error error = {0};
-        assay_status status = assay_record_load(paths[i], &error, &list->records[list->count]);
+        char study[STUDY_PATH_SIZE];
+        bool is_folder = study_folder_is(paths[i]);
+        if (is_folder && !study_folder_find(paths[i], study)) {
+            message_error(
+                "assay report: '%s' has no record.json of a study; name the records in it",
+                paths[i]);
+            return EX_NOINPUT;
+        }
+        assay_status status =
+            assay_record_load(is_folder ? study : paths[i], &error, &list->records[list->count]);
         if (status != ASSAY_OK) {
             message_error("assay report: %s", error.message);
             return message_input_exit(status);
@@ -305,7 +319,7 @@ const command command_report = {
                    "must have been saved with them: assay run --trace T --json R). With --plot a\n"
                    "record becomes a figure for a paper: assay report r.json --plot growth -o\n"
                    "g.svg. With --html records become a page that opens in a browser, without a\n"
-                   "network.",
+                   "network. A folder stands for the study in it (record.json).",
     COMMAND_OPTIONS(report_options),
     .print_more = print_choices,
     .choice = choice,

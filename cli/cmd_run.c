@@ -91,7 +91,8 @@ typedef struct run {
     char *const *command;
     char journal_dir[SCRATCH_PATH_SIZE];
     char heap_dir[SCRATCH_PATH_SIZE];
-    char *preload;      /* value of LD_PRELOAD, or NULL */
+    char link_dir[SCRATCH_PATH_SIZE]; /* links to libraries, or an empty path */
+    char *preload;                    /* value of LD_PRELOAD, or NULL */
     char *asan_options; /* value of ASAN_OPTIONS that lets sanitized programs accept a preload */
     run_python python;
     run_gpu gpu;
@@ -122,9 +123,32 @@ static char *joined(const char *first, const char *second)
                                                                                              : both;
 }
 
+/* The dynamic linker ends the paths of LD_PRELOAD at blanks and colons. A library whose path has
+ * one is preloaded by the path of a link in a private directory. */
+static bool link_library(run *r, const char *library, char link[SCRATCH_PATH_SIZE])
+{
+    static const char ends[] = " :";
+    const char *name = strrchr(library, '/');
+    link[0] = '\0';
+    if (r->link_dir[0] != '\0' || scratch_dir_make(0, r->link_dir))
+        snprintf(link, SCRATCH_PATH_SIZE, "%s%s", r->link_dir, name != NULL ? name : "");
+    if (link[0] != '\0' && strpbrk(link, ends) == NULL && symlink(library, link) == 0)
+        return true;
+    message_error("assay run: '%s' cannot be preloaded, because its path has a blank or a colon; "
+                  "install assay in another folder",
+                  library);
+    return false;
+}
+
 /* Add a library in front of the libraries that are preloaded already. */
 static bool preload(run *r, const char *library)
 {
+    char link[SCRATCH_PATH_SIZE];
+    if (strpbrk(library, " :") != NULL) {
+        if (!link_library(r, library, link))
+            return false;
+        library = link;
+    }
     char *all = joined(library, r->preload != NULL ? r->preload : getenv("LD_PRELOAD"));
     free(r->preload);
     r->preload = all;
@@ -314,6 +338,7 @@ static int run_main(const command *self, int argc, char **argv)
     run_gpu_release(&r.gpu);
     scratch_dir_remove(r.journal_dir);
     scratch_dir_remove(r.heap_dir);
+    scratch_dir_remove(r.link_dir);
     assay_meter_free(r.meter);
     free(r.preload);
     free(r.asan_options);

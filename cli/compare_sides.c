@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "cli/common/history.h"
 #include "cli/common/message.h"
 #include "cli/history_command.h"
+#include "cli/study_folder.h"
 #include "store/figures.h"
 
 enum { MAX_PATH = 4096, MAX_RUNS = 4096, LAST_RUNS = 20 };
@@ -78,38 +78,12 @@ static int read_runs(runs *side, const char *folder)
     return code;
 }
 
-static bool has_record(const char *folder, const char *experiment, char record[MAX_PATH])
-{
-    struct stat info;
-    int length = snprintf(record, MAX_PATH, "%s/%s/record.json", folder, experiment);
-    return length < MAX_PATH && stat(record, &info) == 0;
-}
-
-/* The record of a study, if the folder that --out named holds just one experiment. */
-static bool find_experiment(const char *folder, char record[MAX_PATH])
-{
-    struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, NULL, alphasort), found = 0;
-    for (int i = 0; i < count; i++) {
-        char candidate[MAX_PATH];
-        if (entries[i]->d_name[0] != '.' && has_record(folder, entries[i]->d_name, candidate)) {
-            memcpy(record, candidate, MAX_PATH);
-            found++;
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return found == 1;
-}
-
 static int read_operand(runs *side, const char *path)
 {
-    struct stat info;
-    char study[MAX_PATH];
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+    char study[STUDY_PATH_SIZE];
+    if (!study_folder_is(path))
         return read_file(side, path);
-    bool is_study = has_record(path, ".", study) || find_experiment(path, study);
-    return is_study ? read_file(side, study) : read_runs(side, path);
+    return study_folder_find(path, study) ? read_file(side, study) : read_runs(side, path);
 }
 
 /* Add a side with these operands. The side is named after the first operand. */

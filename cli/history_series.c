@@ -67,7 +67,7 @@ static void print_changes(const assay__store_series *series, FILE *stream)
                 format_value(series, it->after, after),
                 assay__terminal_shade(stream, shade_of(it)));
         print_change(it, stream);
-        fprintf(stream, "%s, since ", assay__terminal_shade(stream, ASSAY__SHADE_PLAIN));
+        fprintf(stream, "%s\n    since ", assay__terminal_shade(stream, ASSAY__SHADE_PLAIN));
         print_run(&series->points[it->at], stream);
         fputc('\n', stream);
     }
@@ -76,10 +76,10 @@ static void print_changes(const assay__store_series *series, FILE *stream)
 static void print_head(const assay__store_series *series, FILE *stream)
 {
     char from[HISTORY_DATE_BYTES], to[HISTORY_DATE_BYTES];
-    fprintf(stream, "%s, %s on %s: %zu run%s", series->benchmark, series->metric, series->machine,
+    fprintf(stream, "%s, %s on %s\n  %zu run%s", series->benchmark, series->metric, series->machine,
             series->count, series->count == 1 ? "" : "s");
     if (series->count > 0)
-        fprintf(stream, ", %s to %s", history_date(series->points[0].created, from),
+        fprintf(stream, ", %s to %s (UTC)", history_date(series->points[0].created, from),
                 history_date(series->points[series->count - 1].created, to));
     fputc('\n', stream);
 }
@@ -103,7 +103,7 @@ static void print_series(const assay__store_series *series, FILE *stream)
 static void print_line(const assay__store_series *series, FILE *stream)
 {
     char value[ASSAY__FORMAT_SIZE];
-    assay__format_ends(stream, series->benchmark, assay__format_name_width(stream, 30));
+    assay__format_ends(stream, series->benchmark, assay__format_name_width(stream, 26));
     fprintf(stream, "  %-12.12s%6zu  ", series->machine, series->count);
     assay__format_right(stream,
                         format_value(series, series->points[series->count - 1].value, value), 10);
@@ -119,7 +119,8 @@ static void print_line(const assay__store_series *series, FILE *stream)
 
 static void print_overview(const assay__store_series_list *list, FILE *stream)
 {
-    fputs("benchmark                       machine       runs        last  change\n", stream);
+    assay__format_left(stream, "benchmark", assay__format_name_width(stream, 26));
+    fputs("  machine       runs        last  change\n", stream);
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].count > 0)
             print_line(&list->items[i], stream);

@@ -201,11 +201,12 @@ static assay_status add_python(assay_record *record, const run_facts *facts, ass
     if (status != ASSAY_OK)
         *error = trouble;
     else if (trouble.status != ASSAY_OK)
-        message_note("%s of Python could not be profiled: %s",
-                     record->has_python ? "a process" : "the program", trouble.message);
+        message_note("%s could not be profiled: %s",
+                     record->has_python ? "a Python process" : "the Python program",
+                     trouble.message);
     else if (!record->has_python)
-        message_note("no Python was profiled: none ran that reads PYTHONPATH (python3 -E and -I do "
-                     "not)");
+        message_note("no Python program was profiled: none ran that reads PYTHONPATH (python3 -E "
+                     "and -I do not read it)");
     return status;
 }
 

@@ -22,8 +22,8 @@ static assay_status check_settings(const assay_model_class *class_, const double
         const assay_model_option *option = &class_->options[i];
         double value = settings[i];
         if (!(value >= option->minimum && value <= option->maximum)) {
-            assay__problems_add(&problems, "%s is %.15g, not within %.15g and %.15g", option->name,
-                                value, option->minimum, option->maximum);
+            assay__problems_add(&problems, "%s is %.15g, and must be from %.15g to %.15g",
+                                option->name, value, option->minimum, option->maximum);
         } else if (option->integer && value != floor(value)) {
             assay__problems_add(&problems, "%s is %.15g, not a whole number", option->name, value);
         }

@@ -304,22 +304,13 @@ bool options_parse(const command *self, int argc, char **argv, void *settings, c
 
 void options_print_entry(const char *label, const char *text, int column, FILE *stream)
 {
-    int at = strlen(label) > (size_t)column - 1 ? HELP_WIDTH : column;
-    fprintf(stream, "%-*s", column, label);
-    while (*text != '\0') {
-        size_t word = strcspn(text, " ");
-        if (at + (int)word + 1 > HELP_WIDTH) {
-            fprintf(stream, "\n%*s", column, "");
-            at = column;
-        } else if (at > column) {
-            fputc(' ', stream);
-            at++;
-        }
-        fwrite(text, 1, word, stream);
-        at += (int)word;
-        text += word + strspn(text + word, " ");
+    size_t columns = HELP_WIDTH - (size_t)column;
+    int indent = strlen(label) < (size_t)column ? 0 : column;
+    fprintf(stream, "%-*s%s", column, label, indent > 0 ? "\n" : "");
+    for (const char *rest; *text != '\0'; text = rest, indent = column) {
+        size_t bytes = assay__text_line(text, columns, &rest);
+        fprintf(stream, "%*s%.*s\n", indent, "", (int)bytes, text);
     }
-    fputc('\n', stream);
 }
 
 static void print_option(const option *shown, FILE *stream)

@@ -74,3 +74,9 @@ bool output_check(const char *command, assay_status status, const assay_error *e
     message_error("assay %s: %s", command, error->message);
     return false;
 }
+
+void output_note_no_events(const assay_record *record, const char *remedy)
+{
+    if (record->event_count == 0)
+        message_note("the trace shows no spans, because no events were kept; %s", remedy);
+}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "assay/record.h"
 #include "assay/status.h"
 
 /* Check output paths before any work is done: their folder must exist and be writable, and no two
@@ -17,5 +18,9 @@ int output_refuse(const char *command, const char *const *paths, size_t count);
 
 /* Report a finished write. Returns true if it succeeded, and false after a message if not. */
 bool output_check(const char *command, assay_status status, const assay_error *error);
+
+/* After a trace of `record` was written: note that it shows no spans, if the record has none of its
+ * events, and how to get them. */
+void output_note_no_events(const assay_record *record, const char *remedy);
 
 #endif

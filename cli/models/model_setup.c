@@ -52,8 +52,8 @@ static bool parse_setting(const model_job *job, const assay_model_option *settin
         return false;
     }
     if (*value < setting->minimum || *value > setting->maximum) {
-        message_error("assay %s: %s for '--%s' is not within %.15g and %.15g", job->command, typed,
-                      flag, setting->minimum, setting->maximum);
+        message_error("assay %s: '--%s' must be from %.15g to %.15g, not %s", job->command, flag,
+                      setting->minimum, setting->maximum, typed);
         return false;
     }
     return true;

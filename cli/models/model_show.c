@@ -153,6 +153,6 @@ int model_list(model_job *job)
         return model_write_json(job, json_pack("{ss, so}", "kind", "models", "models", list));
     }
     for (size_t i = 0; i < count; i++)
-        printf("%-20s%s\n", classes[i]->name, classes[i]->summary);
+        options_print_entry(classes[i]->name, classes[i]->summary, 20, stdout);
     return EX_OK;
 }

@@ -10,7 +10,6 @@ from ._monitor import Record
 BUDGET_SECONDS = 5.0
 RATIO_PRECISION = 0.05
 
-
 METRICS = {"wall": "wall_seconds", "cpu": "cpu_seconds", "memory": "peak_rss_bytes", "heap": "heap_peak_bytes",
            "allocations": "heap_allocations", "energy": "energy_joules"}
 
@@ -31,7 +30,7 @@ def bench(*functions, names=None, budget_seconds=None, precision=None, margin=No
     disturbed. The metric "energy" implies it. If the machine has no energy counters, a RuntimeWarning says why.
     device: a GPU on which the functions work with PyTorch ("cuda", "cuda:1" or its number). Each call then ends when the GPU has finished.
     """
-    metric = METRICS.get(metric, metric)
+    metric = _metric(metric)
     energy = energy or metric == METRICS["energy"]
     if not functions:
         raise TypeError("bench() needs at least one function")
@@ -55,6 +54,15 @@ def bench(*functions, names=None, budget_seconds=None, precision=None, margin=No
                        budget_seconds=budget_seconds or BUDGET_SECONDS * len(functions),
                        margin=margin or 0, runs=runs or 0, warmup=warmup or 0, seed=seed, yardstick=True, metric=metric,
                        energy=energy)
+
+
+def _metric(name):
+    """The name that records have for a metric. None stays None."""
+    if name is None or name in METRICS.values():
+        return name
+    if name not in METRICS:
+        raise ValueError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+    return METRICS[name]
 
 
 def check_plain(function):
@@ -82,7 +90,8 @@ def compare(*sides, margin=None, metric=None):
     """
     if len(sides) < 2:
         raise TypeError("compare() needs two sides or more")
-    return _core.compare([_side(side, index) for index, side in enumerate(sides)], margin=margin or 0, metric=METRICS.get(metric, metric))
+    metric = _metric(metric)
+    return _core.compare([_side(side, index) for index, side in enumerate(sides)], margin=margin or 0, metric=metric)
 
 
 def _side(side, index):

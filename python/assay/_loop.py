@@ -1,5 +1,6 @@
 """steps(): measures a training loop: its epochs, its batches, and their rates."""
 import time
+import warnings
 
 from . import _core
 from ._format import digits
@@ -38,12 +39,16 @@ class Steps:
 
     def __iter__(self):
         for epoch in range(1, self._epochs + 1):
+            before = self.batches
             with self._epoch:
                 try:
                     yield from self._batches(epoch)
                 except GeneratorExit:               # the loop was left by break, which is not a failure
                     return
             self.epochs = epoch
+            if self.batches == before > 0:
+                warnings.warn(f"the loader, {type(self._loader)}, had no batch left for epoch {epoch}: give one that begins anew in "
+                              "each epoch, such as a list", RuntimeWarning, stacklevel=2)
 
     def _batches(self, epoch):
         start, before = time.perf_counter(), self.seconds

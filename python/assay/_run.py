@@ -1,5 +1,6 @@
 """run(): measures a block of code as a whole, with all processes that it starts."""
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -30,6 +31,8 @@ class Run:
     def __enter__(self):
         if self._directory is not None:
             raise RuntimeError("this run is under way already; call assay.run() for another one")
+        if self._save is not None:
+            self._path = _writable(self._save)
         self._made = None
         self._outer, self._directory, self._lock = _private_directory()
         self._outside = os.environ.get(_DIRECTORY)
@@ -53,7 +56,7 @@ class Run:
             self._made = self._snapshot()
             _tell_what_is_lost(self._made)
             if self._save is not None:
-                self._made.save(self._save)
+                self._made.save(self._path)
                 log("info", "saved the record of the run to %s", os.fsdecode(self._save))
         finally:
             if _core.default_monitor() is self._monitor:
@@ -120,6 +123,19 @@ def _private_directory():
     return outer, inner, lock
 
 
+def _writable(path):
+    """The absolute path of a file that can be written, so that no long measurement ends with an error, whatever folder it changes to."""
+    path = os.path.abspath(os.fsdecode(path))
+    folder = os.path.dirname(path)
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        return path                     # a pipe or a device: no file takes its place
+    for failed, number in ((os.path.isdir(path), errno.EISDIR), (not os.path.isdir(folder), errno.ENOENT),
+                           (not os.access(folder, os.W_OK | os.X_OK), errno.EACCES)):
+        if failed:
+            raise OSError(number, f"the record of the run cannot be saved: {os.strerror(number)}", path)
+    return path
+
+
 def _tell_what_is_lost(record):
     lost = {what: count for what, count in record.to_dict()["integrity"].items() if count}
     if lost:
@@ -133,6 +149,7 @@ def run(name=None, *, memory=True, trace_events=0, samples=0, save=None):
             train()
         print(record)
 
-    memory, trace_events and samples are options of Monitor. save: a file for the JSON of the record.
+    memory, trace_events and samples are options of Monitor. save: a file for the JSON of the record. A path that cannot be written is an
+    error when the block begins.
     """
     return Run(name, memory=memory, trace_events=trace_events, samples=samples, save=save)

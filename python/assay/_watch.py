@@ -220,9 +220,12 @@ class Watch(WatchReport):
             self._drop_trace()
         self._expect(shapes)
         trace = self._trace_of(shapes)
-        if trace is not self._others and trace.tracer is None and self._counts and not _is_closed(self._model()):
-            self._start_tracing(trace)
         trace.calls += 1
+        if trace is not self._others and trace.tracer is None and self._counts and not _is_closed(self._model()):
+            if _is_lazy(self._model()):
+                self._expect(None)      # this call makes the parameters, so the next one is traced
+            else:
+                self._start_tracing(trace)
 
     def _trace_of(self, shapes):
         """The trace of these shapes. If there are too many shapes, the one that stands for all others."""
@@ -350,6 +353,11 @@ def _is_closed(module):
     if "OptimizedModule" in kinds or getattr(module, "_compiled_call_impl", None) is not None:
         return "is compiled by torch.compile"
     return None
+
+
+def _is_lazy(model):
+    """Whether parameters have no shape before the first call (torch.nn.LazyLinear and the like)."""
+    return any(type(tensor).__name__.startswith("Uninitialized") for tensor in (*model.parameters(), *model.buffers()))
 
 
 def _can_hook(module):

@@ -199,9 +199,10 @@ class RuntimeAnalyzer:
         """Peak and current resident memory of the process, and the memory that the parameters take."""
         return self._memory(self._figures(model_params=model_params, size=_item_size(param_dtype)))
 
-    def compute_throughput(self, inference_timing: TimingResult, n_steps: int, latent_dim: int) -> Dict[str, float]:
-        """Steps and predictions per second, from the time of a forecast of `n_steps` steps."""
-        return self._figures(full=inference_timing, steps=n_steps, latent_dim=latent_dim)["throughput"]
+    def compute_throughput(self, inference_timing: Any, n_steps: int, latent_dim: int) -> Dict[str, float]:
+        """Steps and predictions per second, from the time of a forecast of `n_steps` steps: the result of benchmark_inference(), or the
+        TimingResult of whole forecasts."""
+        return self._figures(full=_inference(inference_timing)[1], steps=n_steps, latent_dim=latent_dim)["throughput"]
 
     def analyze_complexity(self, model_name: str, model_params: int, latent_dim: int, **kwargs: Any) -> Dict[str, Any]:
         """Parameters, FLOPs of a step and growth. The name and the sizes tell the kind of model: `lag` means an MVAR, `hidden_size` (and
@@ -261,7 +262,7 @@ def _inference(given: Any) -> tuple:
         return None, given
     if isinstance(given, dict) and isinstance(given.get("full_trajectory"), TimingResult):
         return given.get("single_step"), given["full_trajectory"]
-    raise TypeError("inference_times must be what benchmark_inference() returned, or a TimingResult of whole forecasts, not "
+    raise TypeError("the times of inference must be what benchmark_inference() returned, or a TimingResult of whole forecasts, not "
                     f"{type(given).__name__}")
 
 

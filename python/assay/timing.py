@@ -205,11 +205,14 @@ def _is_series(value: Any) -> bool:
 def calculate_convergence_metrics(results: Any, threshold: float = 0.01) -> Dict[str, Any]:
     """The epoch in which a training first reached a loss at or below the threshold, and the time that this took.
 
-    results: the losses of the epochs; or a dictionary with 'losses' and optionally 'epoch_times'; or a list with one dictionary
-    for each epoch, with 'loss' and 'time'; or a dictionary of several trainings, for which a dictionary of results is returned.
+    results: the losses of the epochs; or a dictionary with 'losses' and optionally 'epoch_times'; or a table of pandas with these
+    columns, or a list with one dictionary for each epoch, with 'loss' and 'time'; or a dictionary of several trainings, for which a
+    dictionary of results is returned.
     Returns 'epochs_to_converge' (from 1), 'time_to_converge', 'converged', 'best_loss', 'best_epoch', 'final_loss',
     'total_time', 'epochs' and 'threshold'. If the threshold was never reached, its epoch and time are nan.
     """
+    if hasattr(results, "columns"):
+        results = {column: results[column] for column in results.columns}
     if isinstance(results, collections.abc.Mapping):
         losses, times = _first(results, _LOSSES), _first(results, _TIMES)
         if losses is None:

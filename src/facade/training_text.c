@@ -71,7 +71,7 @@ static void append_detection(assay__buffer *table, const assay_warmup_detection 
         append_range(table, detection->steady_seconds.low, detection->steady_seconds.high);
     }
     if (detection->warmup_epochs > 0 && detection->overhead.validity == ASSAY_VALID) {
-        assay__buffer_append_text(table, "; warm-up cost ");
+        assay__buffer_append_text(table, ";\n  warm-up cost ");
         append_range(table, detection->overhead.low, detection->overhead.high);
     }
     assay__buffer_append_text(table, "\n");

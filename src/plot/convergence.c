@@ -91,8 +91,8 @@ assay_status assay__plot_convergence(const assay_record *record,
             count++;
         }
     if (count == 0)
-        return assay__fail(error, ASSAY_E_DATA,
-                           "no series by epoch or step to plot; `assay study` records them");
+        return assay__plot_nothing(settings, "series by epoch or step",
+                                   "`assay study` records them", error);
     chart->x = assay__axis_of(series[0]->along, ASSAY__AXIS_NUMBER, false);
     chart->y = assay__axis_of(name, ASSAY__AXIS_NUMBER, false);
     if (series[0]->unit != NULL && strcmp(series[0]->unit, "s") == 0)

@@ -188,10 +188,10 @@ assay_status assay__plot_distribution(const assay_record *record,
     if (status != ASSAY_OK)
         status = assay__fail(error, status, "cannot plot: %s", assay_status_message(status));
     else if (count == 0)
-        status =
-            assay__fail(error, ASSAY_E_DATA,
-                        "no durations to plot; `assay bench --json FILE` and `assay run --json "
-                        "FILE` of a program with spans record them");
+        status = assay__plot_nothing(settings, "durations",
+                                     "`assay bench --json FILE` and `assay run --json FILE` of a "
+                                     "program with spans record them",
+                                     error);
     else
         draw_rows(chart, rows, count);
     free(rows);

@@ -21,6 +21,11 @@ assay__plot_drawer assay__plot_distribution, assay__plot_ratios, assay__plot_gro
 /* Whether the name contains the text that the settings ask for. A NULL name does not. */
 bool assay__plot_wants(const assay_plot_settings *settings, const char *name);
 
+/* Fail because the record has none of these data, or none with the name that the settings ask for.
+ * The remedy says what records them. */
+assay_status assay__plot_nothing(const assay_plot_settings *settings, const char *data,
+                                 const char *remedy, assay_error *error);
+
 /* Set the chart's note to "the first 24 of 60; choose others by name", unless all are shown. */
 void assay__plot_note_rest(assay__chart *chart, char note[ASSAY__PLOT_NOTE], size_t shown,
                            size_t all);

@@ -38,6 +38,15 @@ bool assay__plot_wants(const assay_plot_settings *settings, const char *name)
     return settings->of == NULL || (name != NULL && strstr(name, settings->of) != NULL);
 }
 
+assay_status assay__plot_nothing(const assay_plot_settings *settings, const char *data,
+                                 const char *remedy, assay_error *error)
+{
+    if (settings->of != NULL)
+        return assay__fail(error, ASSAY_E_DATA, "no %s to plot whose name contains '%.200s'", data,
+                           settings->of);
+    return assay__fail(error, ASSAY_E_DATA, "no %s to plot; %s", data, remedy);
+}
+
 void assay__plot_note_rest(assay__chart *chart, char note[ASSAY__PLOT_NOTE], size_t shown,
                            size_t all)
 {

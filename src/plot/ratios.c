@@ -88,9 +88,10 @@ assay_status assay__plot_ratios(const assay_record *record, const assay_plot_set
         assay__axis_include(&chart->x, assay__value_or_nan(it->high));
     }
     if (count == 0)
-        return assay__fail(error, ASSAY_E_DATA,
-                           "no comparisons to plot; `assay bench` of several commands and `assay "
-                           "compare --json FILE` record them");
+        return assay__plot_nothing(settings, "comparisons",
+                                   "`assay bench` of several commands and `assay compare --json "
+                                   "FILE` record them",
+                                   error);
     assay__axis_include(&chart->x, 1 + rows[0]->margin);
     assay__axis_include(&chart->x, 1 / (1 + rows[0]->margin));
     (void)assay__axis_finish(&chart->x);

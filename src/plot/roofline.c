@@ -64,9 +64,9 @@ assay_status assay__plot_roofline(const assay_record *record, const assay_plot_s
     double bandwidth = figure(record, "peak_bytes_per_second", NULL);
     bool roofed = rate > 0 && bandwidth > 0;
     if (count == 0)
-        return assay__fail(error, ASSAY_E_DATA,
-                           "no rates of passes to plot; `assay profile --model NAME --record FILE` "
-                           "records them");
+        return assay__plot_nothing(settings, "rates of passes",
+                                   "`assay profile --model NAME --record FILE` records them",
+                                   error);
     chart->x = assay__axis_of("FLOPs a byte", ASSAY__AXIS_NUMBER, true);
     chart->y = assay__axis_of("GFLOP/s", ASSAY__AXIS_NUMBER, true);
     for (size_t i = 0; i < count; i++) {

@@ -246,8 +246,8 @@ assay_status assay__plot_timeline(const assay_record *record, const assay_plot_s
     if (status == ASSAY_E_DATA)
         status = plot_processes(record, settings, chart);
     if (status == ASSAY_E_DATA)
-        return assay__fail(error, status,
-                           "no events to plot; `assay run --trace T --json FILE` records them");
+        return assay__plot_nothing(settings, "events",
+                                   "`assay run --trace T --json FILE` records them", error);
     return status == ASSAY_OK
                ? status
                : assay__fail(error, status, "cannot plot: %s", assay_status_message(status));

@@ -212,6 +212,10 @@ static assay_status reject_syntax(const assay__decoder *d, const json_error_t *f
     enum json_error_code code = json_error_code(found);
     if (code == json_error_out_of_memory)
         return assay__decoder_out_of_memory(d);
+    if (code == json_error_end_of_input_expected)
+        return assay__fail(d->error, ASSAY_E_FORMAT,
+                           "%s:%d:%d: text behind the end of the record; a file holds one record",
+                           assay__decoder_source(d), found->line, found->column);
     bool nul = code == json_error_null_character || code == json_error_null_byte_in_key;
     bool cut = code == json_error_premature_end_of_input;
     return assay__fail(

@@ -1,6 +1,7 @@
 /* Prints one measured run as a page of text: the command, its result, and its costs. Lines keep to
  * 80 columns, except that the command and the name are shown in full, and on a terminal up to its
- * edge. A figure that could not be measured is shown with its reason. */
+ * edge. A figure that could not be measured is shown with its reason. A line for a figure that
+ * nobody tried to measure is left out. */
 #include "assay/record.h"
 #include "base/shell_word.h"
 #include "report/cell.h"
@@ -87,6 +88,8 @@ static void print_memory(const assay_record_process *process, FILE *stream)
     label(stream, "peak memory");
     fprintf(stream, "%s, largest process\n",
             assay__format_reading_bytes(process->peak_rss_bytes, text));
+    if (!weighed && process->tree_peak_rss_bytes.validity == ASSAY_NOT_MEASURED)
+        return;
     label(stream, "");
     fprintf(stream, "%s, whole tree at once (sampled%s)\n",
             assay__format_reading_bytes(
@@ -139,6 +142,22 @@ static void print_pair(FILE *stream, const char *title, const char *first, const
     fprintf(stream, "%s %s, %s %s\n", first, first_kind, second, second_kind);
 }
 
+/* Sampling misses processes that live only between two samples. */
+static void print_processes(const assay_record_process *process, FILE *stream)
+{
+    char text[ASSAY__FORMAT_SIZE];
+    bool known = process->process_count.validity == ASSAY_VALID;
+    if (process->process_count.validity == ASSAY_NOT_MEASURED && process->running_processes == 0)
+        return;
+    label(stream, "processes");
+    fprintf(stream, "%s%s", known ? "≥ " : "",
+            assay__format_reading_count(process->process_count, text));
+    if (process->running_processes > 0)
+        fprintf(stream, ", %llu of them still running",
+                (unsigned long long)process->running_processes);
+    fputc('\n', stream);
+}
+
 static void print_system(const assay_record_process *process, FILE *stream)
 {
     char a[ASSAY__FORMAT_SIZE], b[ASSAY__FORMAT_SIZE];
@@ -149,18 +168,12 @@ static void print_system(const assay_record_process *process, FILE *stream)
                "minor", assay__format_reading_count(process->major_faults, b), "major");
     print_pair(stream, "storage", assay__format_reading_bytes(process->read_bytes, a), "read",
                assay__format_reading_bytes(process->written_bytes, b), "written");
-    label(stream, "processes");
-    /* Sampling misses processes that live only between two samples. */
-    bool known = process->process_count.validity == ASSAY_VALID;
-    fprintf(stream, "%s%s", known ? "≥ " : "",
-            assay__format_reading_count(process->process_count, a));
-    if (process->running_processes > 0)
-        fprintf(stream, ", %llu of them still running",
-                (unsigned long long)process->running_processes);
-    fputc('\n', stream);
-    label(stream, "stolen time");
-    fprintf(stream, "%s (machine-wide, by other guests)\n",
-            assay__format_reading_seconds(process->steal_seconds, a));
+    print_processes(process, stream);
+    if (process->steal_seconds.validity != ASSAY_NOT_MEASURED) {
+        label(stream, "stolen time");
+        fprintf(stream, "%s (machine-wide, by other guests)\n",
+                assay__format_reading_seconds(process->steal_seconds, a));
+    }
     if (process->observer_seconds.validity == ASSAY_VALID) {
         label(stream, "cost of measuring");
         fprintf(stream, "%s of processor time\n",

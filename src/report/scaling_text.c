@@ -35,7 +35,8 @@ assay_status assay__report_scaling(const assay_record *record, FILE *stream, ass
     assay__buffer table;
     assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
     assay__cell_rule(&table, '=', WIDTH);
-    assay__buffer_printf(&table, "SCALING: %s\n", record->name != NULL ? record->name : "");
+    assay__buffer_printf(&table, "SCALING%s%s\n", record->name != NULL ? ": " : "",
+                         record->name != NULL ? record->name : "");
     assay__cell_rule(&table, '=', WIDTH);
     assay__buffer_printf(&table, "%-*.*s", FIRST_COLUMN, FIRST_COLUMN - 1, parameter);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)

@@ -123,8 +123,6 @@ static void add_node(assay__script_merge *m, const node_map *map, size_t i,
     add_own(&m->lines.items[map->lines[i]], node);
     python->busy_seconds += seconds_of(node->busy_ns);
     python->waiting_seconds += node->is_main ? seconds_of(node->waiting_ns) : 0;
-    m->watched_seconds += seconds_of(node->watched_ns);
-    m->seen_native_seconds += seconds_of(node->native_ns);
     m->squares += node->squares / 1e18;
     m->stamps++;
     int32_t at = (int32_t)i;
@@ -256,10 +254,35 @@ cleanup:
     return status;
 }
 
-static assay_reading native_part(double seen, double watched, double whole)
+/* The native part of a time, of which `known` is known to have `native` seconds in native code. It
+ * is unknown if the known part may differ much from the whole. */
+static assay_reading native_part(double native, double known, double whole)
 {
-    return watched > 0 ? assay_reading_of(whole * (seen / watched))
-                       : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    const double enough = 0.9;
+    return known > 0 && known >= enough * whole ? assay_reading_of(whole * (native / known))
+                                                : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+}
+
+/* Fill in the native parts of lines, of functions and of the whole. Functions and the whole add up
+ * their lines: a line that was watched often says nothing about a line that was not. */
+static void put_native_parts(assay__script_merge *m)
+{
+    assay_record_python *python = &m->record->python;
+    double native = 0, known = 0;
+    for (size_t i = 0; i < m->lines.count; i++) {
+        assay__script_place *line = &m->lines.items[i];
+        assay__script_place *function = &m->functions.items[line->function];
+        if (line->watched_seconds > 0) {
+            line->known_seconds = line->code.self_seconds;
+            line->native_seconds =
+                line->code.self_seconds * (line->seen_native_seconds / line->watched_seconds);
+        }
+        function->known_seconds += line->known_seconds;
+        function->native_seconds += line->native_seconds;
+        known += line->known_seconds;
+        native += line->native_seconds;
+    }
+    python->native_seconds = native_part(native, known, python->busy_seconds);
 }
 
 /* The standard error of the self time of a place, under the assumption that the samples are
@@ -307,7 +330,7 @@ static assay_status put_places(assay__script_merge *m, assay__script_places *pla
     for (size_t i = 0; i < places->count; i++) {
         order[i]->rank = (uint32_t)i;
         order[i]->code.native_seconds = native_part(
-            order[i]->seen_native_seconds, order[i]->watched_seconds, order[i]->code.self_seconds);
+            order[i]->native_seconds, order[i]->known_seconds, order[i]->code.self_seconds);
         order[i]->code.self_error_seconds = error_of(m, order[i]);
         if (i < *result_count)
             (*result)[i] = order[i]->code;
@@ -344,8 +367,7 @@ assay_status assay__script_merge_finish(assay__script_merge *m)
     if (python->processes == 0)
         return ASSAY_OK;
     m->record->has_python = true;
-    python->native_seconds =
-        native_part(m->seen_native_seconds, m->watched_seconds, python->busy_seconds);
+    put_native_parts(m);
     assay_status status =
         put_places(m, &m->functions, MAX_FUNCTIONS, &python->functions, &python->function_count);
     if (status == ASSAY_OK)

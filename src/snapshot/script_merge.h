@@ -9,7 +9,9 @@
 /* A function or a line, while its figures are summed up. */
 typedef struct assay__script_place {
     assay_record_code code;
-    double watched_seconds, seen_native_seconds;
+    double watched_seconds, seen_native_seconds; /* of a line, as the sampler watched it */
+    double known_seconds;                        /* the self time of its lines that were watched, */
+    double native_seconds;                       /* and the native part of that time */
     double squares;   /* sum of the squared charges of its self time, in seconds² */
     uint64_t stamp;   /* the last stack that was counted for it */
     int32_t function; /* of a line: its function */
@@ -41,7 +43,7 @@ typedef struct assay__script_merge {
     assay__script_allocations allocations;
     assay__script_slice *slices;
     size_t slice_count, slice_capacity;
-    double watched_seconds, seen_native_seconds, squares;
+    double squares;
     double process_samples, sampled_seconds;
     uint64_t stamps;
 } assay__script_merge;

@@ -275,8 +275,9 @@ static assay_status conclude(fields *self)
                                            self->variant_count, self->plan.output);
     if (status == ASSAY_OK)
         fprintf(self->plan.output,
-                "Results in %s: accuracy.csv, fields_timing.csv, "
-                "fields_timing.json, record.json, results.json%s\n",
+                "Results in %s:\n"
+                "accuracy.csv, fields_timing.csv, fields_timing.json, record.json,\n"
+                "results.json%s\n",
                 self->plan.folder, self->variant_count > 0 ? ", sweep.csv" : "");
     return status;
 }

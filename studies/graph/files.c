@@ -131,12 +131,12 @@ void assay__graph_print_growth(const assay_record *record, FILE *stream)
 {
     assay__axis_view axes[ASSAY__AXES_MAX];
     size_t count = assay__axes_view(record, axes, ASSAY__AXES_MAX);
-    fprintf(stream, "\n%-12s%-16s%-12s%s\n", "GROWTH", "parameter", "class", "exponent");
+    fprintf(stream, "\n%-10s%-14s%-10s%s\n", "GROWTH", "parameter", "class", "exponent");
     for (size_t i = 0; i < count; i++) {
         const assay_record_scaling *scaling = axes[i].scaling;
         if (scaling == NULL)
             continue;
-        fprintf(stream, "%-12s%-16s%-12s", axes[i].name, axes[i].parameter,
+        fprintf(stream, "%-10s%-14s%-10s", axes[i].name, axes[i].parameter,
                 scaling->growth_class != NULL ? scaling->growth_class : "n/a");
         assay__graph_print_exponent(scaling, "", stream);
         fputc('\n', stream);

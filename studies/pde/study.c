@@ -192,7 +192,8 @@ static assay_status report(pde *self)
         status = assay__pde_report(self->found, self->config, self->plan.output, self->error);
     if (status == ASSAY_OK)
         fprintf(self->plan.output,
-                "\nResults in %s: config.yaml, losses.csv, %srecord.json, results.json\n",
+                "\nResults in %s:\n"
+                "config.yaml, losses.csv, %srecord.json, results.json\n",
                 self->plan.folder,
                 self->config->enable_memory_monitoring ? "performance_metrics.csv, " : "");
     return status;

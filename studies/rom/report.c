@@ -263,12 +263,12 @@ static void print_models(const view *self, FILE *stream)
     fprintf(
         stream, "%-10s %10s %12s %12s %13s %14.4f\n", assay__rom_last_value, "", "", "", "",
         assay__record_figure(self->record, "relative_error_field", assay__rom_last_value).value);
-    fprintf(
-        stream,
-        "Both times include reading the window: %lld steps by MVAR, %lld by LSTM.\n"
-        "The error is that of the field over %llu steps; \"%s\" repeats the step before them.\n",
-        (long long)self->settings->lag, (long long)self->settings->window,
-        (unsigned long long)count_of(self, "horizon_steps", "test"), assay__rom_last_value);
+    fprintf(stream,
+            "Both times include reading the window: %lld steps by MVAR, %lld by LSTM.\n"
+            "The error is that of the field over %llu steps; \"%s\" repeats the step\n"
+            "before them.\n",
+            (long long)self->settings->lag, (long long)self->settings->window,
+            (unsigned long long)count_of(self, "horizon_steps", "test"), assay__rom_last_value);
     for (int i = 0; i < MODELS; i++)
         if (!beats_last_value(self, i))
             fprintf(stream, "warning: %s forecasts no better than the last value does\n", names[i]);

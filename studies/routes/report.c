@@ -44,12 +44,12 @@ static void print_trained(const assay__routes_run *run, size_t model)
     const assay_record_series *losses = assay__record_find_series(run->found, "loss", name);
     if (trained == NULL || losses == NULL || losses->count == 0) {
         if (run->weighted[model].instance != NULL)
-            fprintf(run->output, "%-12s%12llu  trained before: %s\n", name,
+            fprintf(run->output, "%-12s%11llu  trained before: %s\n", name,
                     (unsigned long long)assay_model_parameter_count(run->weighted[model].instance),
                     run->settings->models[model].weights);
         return;
     }
-    fprintf(run->output, "%-12s%12.0f%8zu%12.4f%12.4f%12.4f%9.2fs%s\n", name,
+    fprintf(run->output, "%-12s%11.0f%7zu%11.4f%11.4f%11.4f%7.2fs%s\n", name,
             trained->parameters.value, losses->count, losses->values[0],
             losses->values[losses->count - 1],
             assay__record_figure(run->found, "test_loss", name).value,
@@ -60,7 +60,7 @@ static void print_trained(const assay__routes_run *run, size_t model)
 void assay__routes_print_training(const assay__routes_run *run)
 {
     assay__study_quiet(run->study);
-    fprintf(run->output, "\n%-12s%12s%8s%12s%12s%12s%10s\n", "Model", "Parameters", "Epochs",
+    fprintf(run->output, "\n%-12s%11s%7s%11s%11s%11s%8s\n", "Model", "Parameters", "Epochs",
             "First loss", "Last loss", "Test loss", "Time");
     for (size_t i = 0; i < run->settings->model_count; i++)
         print_trained(run, i);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Parser, help and man pages agree. Every command of `assay help` has a page, and every page has a command. Every
 # option of `assay COMMAND --help`, which is printed from the parser's own table, is in the page with the same
-# letter and argument, and vice versa. Help keeps to 80 columns, and the pages are well-formed.
+# letter and argument, and vice versa. Help and commands to copy keep to 80 columns, and the pages are well-formed.
 set -u
 assay=$ASSAY_BUILD/assay
 pages=$ASSAY_SOURCE/docs/man
@@ -39,6 +39,10 @@ done
 help=$("$assay" report --help | sed -n '/^formats:/,$s/^  \([a-z][a-z-]*\) .*/\1/p' | sort)
 man=$(sed -n 's/^\.It Cm //p' "$pages/assay-report.1" | sort)
 difference=$(diff --label help --label assay-report.1 -u <(echo "$help") <(echo "$man")) || complain "$difference"
+
+# man breaks a longer line in two, and then it cannot be copied as one command.
+long=$(awk '/^\.Dl / && length($0) > 70 { print FILENAME ": " $0 }' "$pages"/*.[13])
+[ -z "$long" ] || complain "lines of display wider than 80 columns:"$'\n'"$long"
 
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$pages"/*.[13] || complain "mandoc -T lint has warnings"

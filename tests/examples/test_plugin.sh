@@ -27,7 +27,7 @@ expect '"name": "linear"' "$assay" model info --model ./linear.so --json -
 expect 'input-dim N +columns of the input \(default: 8\)' "$assay" model --model ./linear.so --help
 expect "trained on data it makes up itself" "$assay" model train --model ./linear.so --steps 3
 "$assay" model train --model ./linear.so --input-dim 0 2>out.txt && exit 1
-grep -q "'--input-dim' is not within 1 and 4096" out.txt || { cat out.txt && exit 1; }
+grep -q "'--input-dim' must be from 1 to 4096" out.txt || { cat out.txt && exit 1; }
 
 # Refused: NAME, what the class is changed by, what is said.
 refuse() {

@@ -268,6 +268,7 @@ class Processes(unittest.TestCase):
             pass
         self.assertEqual(len(counts(record)), 2)
         self.assertIn("work", str(record))
+        self.assertNotIn("not measured", str(record))       # nobody tried to measure the tree and stolen time
         with assay.run() as empty:
             pass
         self.assertEqual(empty.to_dict().get("operations", []), [])
@@ -308,6 +309,18 @@ class Processes(unittest.TestCase):
                    "for one in mine: os.close(one)\n"
                    "assert len(record.to_dict()['operations']) == 1\n")
         subprocess.run([sys.executable, "-c", program], check=True)
+
+    def test_where_the_record_is_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, error in ((os.path.join(folder, "no", "r.json"), FileNotFoundError), (folder, IsADirectoryError)):
+                with self.assertRaisesRegex(error, "cannot be saved"), assay.run(save=path):
+                    self.fail("the block ran, although its record cannot be saved")
+            before = os.getcwd()
+            self.addCleanup(os.chdir, before)
+            os.chdir(folder)
+            with assay.run(save="r.json"):
+                os.chdir(before)
+            self.assertEqual(assay.load(os.path.join(folder, "r.json")).to_dict()["kind"], "run")
 
     def test_a_run_within_assay_run(self):
         with tempfile.TemporaryDirectory() as folder:

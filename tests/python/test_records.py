@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 import assay
 from test_spans import tree
@@ -109,6 +110,13 @@ class Records(unittest.TestCase):
 
 
 class Verdicts(unittest.TestCase):
+    def test_metrics_have_names(self):
+        for call in (lambda: assay.bench(fast, metric="cpu_time"), lambda: assay.compare("a.json", "b.json", metric="cpu_time")):
+            with self.assertRaisesRegex(ValueError, "no metric 'cpu_time'; there are wall, cpu, memory"):
+                call()
+        self.assertEqual(assay.bench(fast, slow, runs=8, metric="cpu").comparisons[0]["metric"], "cpu_seconds")
+        self.assertEqual(assay.bench(fast, slow, runs=8, metric="cpu_seconds").comparisons[0]["metric"], "cpu_seconds")
+
     def test_bench_tells_functions_apart(self):
         result = assay.bench(fast, slow, budget_seconds=2)
         self.assertEqual(result.verdict, "slower", str(result))
@@ -229,6 +237,13 @@ class Loops(unittest.TestCase):
         self.assertGreater(steps.samples_per_second, steps.batches_per_second)
         self.assertEqual(self.counts(), {("epoch",): 2, ("epoch", "load"): 8, ("epoch", "batch"): 6,
                                          ("epoch", "batch", "forward"): 6})
+
+    def test_a_loader_that_is_used_up(self):
+        with self.assertWarnsRegex(RuntimeWarning, "no batch left for epoch 2"):
+            self.assertEqual(list(assay.steps((n for n in range(3)), epochs=2, monitor=self.monitor)), [0, 1, 2])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(list(assay.steps([], epochs=2, monitor=self.monitor)), [])
 
     def test_break_and_exceptions(self):
         for _ in assay.steps(iter(range(10)), monitor=self.monitor):

@@ -2,6 +2,7 @@
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -521,7 +522,12 @@ class Command(Folder):
             self.assertNotIn(title, ran.stdout)
 
     def test_help(self):
-        self.assertIn("SCRIPT.py", self.run_it("--help").stdout)
+        shown = self.run_it("--help").stdout
+        self.assertIn("SCRIPT.py", shown)
+        self.assertLessEqual(max(map(len, shown.splitlines())), 80)
+        command = subprocess.run([os.path.join(os.environ["ASSAY_BUILD"], "assay"), "run", "--help"], capture_output=True, text=True).stdout
+        option = re.compile(r"^  (?:-., |    )--([a-z-]+)", re.MULTILINE)
+        self.assertEqual(sorted(option.findall(shown)), sorted(set(option.findall(command)) - {"python"}))
 
     def test_reason(self):
         """A Python that we know nothing of runs all the same, and the reason is told."""

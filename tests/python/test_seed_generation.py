@@ -204,12 +204,16 @@ class Generation(Examples):
             searcher.search("a", "b")
 
     def test_weights_and_biases(self):
+        from assay.generation import TrajectoryGenerator
         from assay.generation import generate_trajectories_programmatic as generate
         logged = {}
         sys.modules["wandb"] = types.SimpleNamespace(run=object(), log=logged.update)
         self.addCleanup(sys.modules.pop, "wandb")
         generate("Beijing", "models/distilled_25epoch_seed42.pth", num_gene=2)
         self.assertIn("generation/throughput_traj_per_sec", logged)
+        self.assertNotIn("perf/throughput_traj_per_sec", logged)
+        TrajectoryGenerator("Beijing", "models/distilled_25epoch_seed42.pth", num_gene=2).generate_trajectories()
+        self.assertIn("perf/throughput_traj_per_sec", logged)
 
     def test_bad_input(self):
         from assay.generation import evaluate_trajectories_programmatic as evaluate

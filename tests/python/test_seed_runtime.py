@@ -127,6 +127,16 @@ class Profiles(Examples):
         steps = saved["throughput"]["seconds_per_step"] * 100
         self.assertAlmostEqual(steps, saved["inference"]["full_trajectory"]["mean_seconds"])
 
+    def test_throughput(self):
+        from assay.runtime_analyzer import RuntimeAnalyzer
+        analyzer = RuntimeAnalyzer()
+        times = analyzer.benchmark_inference(forecast, [0.5] * 20, n_steps=10, n_trials=2, warmup_trials=0)
+        throughput = analyzer.compute_throughput(times, 10, 20)
+        self.assertEqual(throughput, analyzer.compute_throughput(times["full_trajectory"], 10, 20))
+        self.assertAlmostEqual(throughput["seconds_per_step"] * 10, times["full_trajectory"].mean_seconds)
+        with self.assertRaisesRegex(TypeError, "benchmark_inference"):
+            analyzer.compute_throughput(0.5, 10, 20)
+
     @unittest.skipUnless(numpy, "no numpy")
     def test_manual(self):
         self.run_example(MANUAL, **STAND_INS)

@@ -8,6 +8,7 @@ import unittest
 import seed_examples
 from seed_examples import Examples
 
+pandas = seed_examples.optional("pandas")
 torch = seed_examples.optional("torch")
 
 
@@ -184,6 +185,12 @@ class Features(Examples):
         self.assertEqual(metrics_of({"MLP": [0.001], "KAN": {"loss": [1, 0.0]}})["KAN"]["epochs_to_converge"], 2)
         with self.assertRaisesRegex(ValueError, "no losses"):
             metrics_of({"accuracy": 3})
+
+    @unittest.skipUnless(pandas, "no pandas")
+    def test_convergence_of_a_table(self):
+        from assay.timing import calculate_convergence_metrics
+        table = pandas.DataFrame({"epoch": [1, 2], "loss": [1.0, 0.001], "time": [2.0, 3.0]})
+        self.assertEqual(calculate_convergence_metrics(table)["time_to_converge"], 5.0)
 
     def test_speedup(self):
         printed = self.run_example('''

@@ -516,6 +516,16 @@ class Flops(Watched):
         self.assertTrue(any("svd" in name for name in listed), listed)
         self.assertTrue(any("fft" in name for name in listed), listed)
 
+    def test_parameters_that_the_first_call_makes(self):
+        model = nn.Sequential(nn.Linear(8, 4), nn.LazyLinear(2))
+        watched = self.watch(model, flops=True)
+        for _ in range(3):
+            model(torch.ones(5, 8)).sum().backward()
+        self.assertEqual(watched.flops("pytorch"), {"0": (2 * 5 * 8 * 4, 2 * 5 * 8 * 4), "1": (2 * 5 * 4 * 2, 2 * 2 * 5 * 4 * 2)})
+        out = io.StringIO()
+        watched.print_summary(file=out)
+        self.assertIn("2 of 3 calls", out.getvalue())
+
     def test_dropout_is_free_and_shapes_add_up(self):
         model = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Dropout(0.5))
         watched = self.watch(model, flops=True)

@@ -111,7 +111,7 @@ static void test_settings(void **state)
     const double bad[] = {1.5, 2, NAN};
     assert_int_equal(assay_model_new(&base_class, bad, 1, &error, &model), ASSAY_E_ARGUMENT);
     assert_non_null(strstr(error.message, "width is 1.5, not a whole number"));
-    assert_non_null(strstr(error.message, "rate is 2, not within 0 and 1"));
+    assert_non_null(strstr(error.message, "rate is 2, and must be from 0 to 1"));
     assert_non_null(strstr(error.message, "activation is nan"));
     error = (assay_error){0};
     assert_int_equal(assay_model_new(&base_class, (double[]){13, 0, 0}, 1, &error, &model),

@@ -161,6 +161,41 @@ static void test_times(void **state)
     assay_record_free(record);
 }
 
+/* A line of 3 s, seen in native code for all of the time that it was watched, and one of 1 s, seen
+ * in Python for all of its time. */
+static void check_native(double watched_seconds, assay_validity validity, double native_seconds)
+{
+    made m = {.used = sizeof(assay__script_header)};
+    *header_of(&m) = (assay__script_header){.magic = ASSAY__SCRIPT_MAGIC,
+                                            .header_bytes = sizeof(assay__script_header)};
+    uint32_t code = append_code(&m, "a.py", "f", 1);
+    assay__script_node node = {.entry.kind = ASSAY__SCRIPT_NODE,
+                               .code = code,
+                               .line = 2,
+                               .busy_ns = 3000000000,
+                               .watched_ns = (uint64_t)(watched_seconds * 1e9),
+                               .native_ns = (uint64_t)(watched_seconds * 1e9),
+                               .samples = 10};
+    append(&m, &node, sizeof node);
+    node.line = 3;
+    node.busy_ns = node.watched_ns = 1000000000;
+    node.native_ns = 0;
+    append(&m, &node, sizeof node);
+    assay_record *record = record_of(&m, 1);
+    assert_int_equal(record->python.native_seconds.validity, validity);
+    assert_int_equal(record->python.functions[0].native_seconds.validity, validity);
+    if (validity == ASSAY_VALID)
+        assert_true(near(record->python.native_seconds.value, native_seconds));
+    assay_record_free(record);
+}
+
+static void test_native_time_of_all_lines(void **state)
+{
+    (void)state;
+    check_native(0.1, ASSAY_VALID, 3);
+    check_native(0, ASSAY_NOT_ENOUGH_DATA, 0); /* three quarters of the time are unknown */
+}
+
 /* Two functions of 3 s and 1 s: ten samples of 0.3 s, ten of 0.1 s. */
 static void test_errors(void **state)
 {
@@ -246,9 +281,9 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),       cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_allocations), cmocka_unit_test(test_events),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_times),  cmocka_unit_test(test_native_time_of_all_lines),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_events), cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

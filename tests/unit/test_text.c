@@ -136,6 +136,12 @@ static void test_lines_end_between_words(void **state)
     check_lines("± ± a", 1, "± ± a|");
     check_lines("blanks   between  ", 9, "blanks|between|");
     check_lines("  ", 9, "|");
+    check_lines("risk of 1 %: up", 9, "risk of|1 %: up|");
+    check_lines("1 %, 2 %", 5, "1 %,|2 %|");
+    check_lines("beyond 1 ± 1 %; same", 10, "beyond|1 ± 1 %;|same|");
+    check_lines("± 1 ±", 4, "± 1|±|");
+    check_lines("% of 3", 4, "% of|3|");
+    check_lines(" %", 4, " %|");
 }
 
 static void test_moments_are_written_in_utc(void **state)

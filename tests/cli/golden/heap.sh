@@ -75,3 +75,9 @@ else
     echo "no address sanitizer on this machine"
     exit 77
 fi
+# the dynamic linker ends the paths of LD_PRELOAD at blanks and colons
+mkdir -p 'a b:c/lib'
+cp "$ASSAY" 'a b:c/'
+cp "$(dirname "$ASSAY")/lib/libassay_heap.so" 'a b:c/lib/'
+'a b:c/assay' run --heap -- sh -c 'echo "${LD_PRELOAD%/*}" >link' 2>&1 | grep -E '^heap|ERROR' | mask
+[ -e "$(cat link)" ] || echo "the link is gone"

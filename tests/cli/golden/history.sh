@@ -62,6 +62,8 @@ show history list --tag old
 show history compare old new | head -n 4
 show history compare commit:abc00 71 | head -n 4
 show history tag old --remove 60
+show history tag $'a\nb' 60
+show history tag $'a\nb' --remove 60
 show history list --tag old --last 1
 show history export --tag old | cut -c 1-80
 

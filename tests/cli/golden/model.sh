@@ -12,7 +12,7 @@ npy("nodes.npy", (3, 2), [0.1 * i for i in range(6)])
 npy("edges.npy", (2, 4), [0, 1, 1, 2, 1, 0, 2, 1], "i8", "q")
 npy("no-edges.npy", (2, 0), [], "i8", "q")
 END
-show model list | grep -E '^(\$|mlp|mvar|exit)'
+show model list | grep -E --no-group-separator -A1 '^(\$|mlp|mvar|exit)'
 show model list --json - | python3 -c 'import json, sys; sys.stdin.readline(); print([sorted(m["options"][0]) for m in json.JSONDecoder().raw_decode(sys.stdin.read())[0]["models"] if m["name"] == "mlp"])'
 show model info --model mlp --hidden-dim 3 --num_layers=1 --activation relu --batch-size 10 | sed '/^bytes/s/, activations.*//'
 show model info -m mlp --hidden-dim 3 --json - | python3 -c 'import json, sys; sys.stdin.readline(); r = json.JSONDecoder().raw_decode(sys.stdin.read())[0]; print(sorted(r), r["parameters"], r["settings"]["hidden-dim"], r["bytes"]["parameters"])'

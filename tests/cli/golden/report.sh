@@ -4,12 +4,20 @@ show report again.json | mask
 "$ASSAY" report again.json | cmp - first.txt && echo "the same text as when it ran"
 show report r.json --trace u.json
 cmp t.json u.json && echo "the same trace"
+show report again.json --trace none.json
+"$ASSAY" report again.json --format trace 2>&1 >none.json
 show report r.json --json s.json
 cmp r.json s.json && echo "the same record"
 show report r.json again.json | grep -E '^(again|r).json|^result|exit'
 show report no-such.json
 echo '{"schema": "assay-record", ' >cut.json
 show report cut.json
+mkdir -p study/rom empty
+cp again.json study/rom/record.json
+show report study | grep -E '^(\$|command|exit)'
+show report empty
+cat r.json r.json >two.json
+show report two.json | sed 's/:[0-9]*:/:LINE:/'
 echo '{"outcome": []}' >foreign.json
 show report foreign.json
 echo 'nothing' >text.json

@@ -15,6 +15,7 @@ for format in $formats; do
 done
 show report bench.json --format csv
 show report bench.json --csv
+show report bench.json --format scaling
 show report bench.json bench.json --format csv-samples
 show report bench.json --format markdown --output table.md
 cat table.md

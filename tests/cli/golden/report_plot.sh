@@ -13,6 +13,7 @@ show report sweep.json --plot growth --title "Sorting" --width 720 -o growth.svg
 head -n 3 growth.svg
 show report sweep.json --plot ratios
 show report sweep.json --plot growth --of m
+show report sweep.json --plot distribution --of nobody
 show report sweep.json --plot growht
 show report sweep.json --plot growth --csv
 show report sweep.json --plot growth --width 20

@@ -1,7 +1,7 @@
 # Times, verdicts that depend on them and the order of speed-ups are masked; titles, names, columns and keys stay.
 shape() {
     sed -E -e 's/[0-9]+\.[0-9]+(e[-+][0-9]+)?|[0-9]+(e[-+][0-9]+)/#/g' -e 's/-#/#/g' -e 's/#x (faster|slower|as fast)/#x faster/' \
-        -e 's/(Verdict:|  Median time:|  Mean time:).*/\1 #/' -e 's/^  (Steady (after|from)|Not settled).*/  steady state #/' \
+        -e 's/(Verdict:|  Median time:|  Mean time:).*/\1 #/' -e 's/^  (Steady (after|from)|Not settled).*/  steady state #/' -e '/^  warm-up cost /d' \
         -e 's/(, |of |in )[0-9]+( rounds)/\1#\2/' -e 's/ +([0-9]+ epochs|never)$/ #/' -e 's/  Converged: .* of 9 trainings.*/  Converged: # of 9 trainings/' \
         -e 's/  Median epochs:.*/  Median epochs: #/' -e 's/[( ]+#%/ (#%/' -e 's/  +/ /g'
 }

@@ -2,7 +2,7 @@
 "$ASSAY" study fields --quick --epochs 2 --samples 256 --out out --depths 1,2 --activations relu,gelu --grids 3,5 >report.txt
 sed -n '/^TIMING SUMMARY - fields, sweep/,/^=====*$/p; /^Variant/,/^$/p' report.txt | sed -E 's/ +[0-9.]+s \( *[0-9.]+%\)/ #/; s/ +[0-9]+\.[0-9]+(e[-+][0-9]+)?/ #/g; s/ [0-9] of 9/ # of 9/; s/^(Total|Average).*//'
 cut -d, -f1,2 out/sweep.csv
-tail -n 1 report.txt
+tail -n 3 report.txt
 "$ASSAY" study fields --quick --epochs 2 --samples 256 --out out --depths 1,2 --activations relu,gelu --grids 3,5 >again.txt
 head -n 1 again.txt
 diff <(sed -n '/^Variant/,/^$/p' report.txt) <(sed -n '/^Variant/,/^$/p' again.txt) && echo same
