@@ -94,7 +94,7 @@ int main(void)
     failed += check("memory is read", profile.memory.current_bytes.value > 0);
     failed += check("2020 parameters of 8 bytes", profile.memory.parameter_bytes == 16160);
     failed += check("4000 FLOPs a step", profile.complexity.inference_flops_per_step.value == 4000);
-    printf("%.1f us a step, %.0f predictions a second; profile in %s\n",
+    printf("%.1f us a step, %.0f predictions a second;\nprofile in %s\n",
            profile.throughput.microseconds_per_step, profile.throughput.predictions_per_second,
            path);
     return failed == 0 ? 0 : 1;

@@ -15,10 +15,19 @@ def find_command():
     return shutil.which("assay")
 
 
-def main(arguments):
-    if arguments == ["compat-path"]:
+def print_compat_path(arguments):
+    asks_for_help = arguments in (["-h"], ["--help"])
+    if not arguments:
         print(COMPAT)
-        return 0
+    else:
+        print("usage: python3 -m assay compat-path\n\nPrints the folder that offers the import paths of older tools, for PYTHONPATH.",
+              file=sys.stdout if asks_for_help else sys.stderr)
+    return 64 if arguments and not asks_for_help else 0         # EX_USAGE
+
+
+def main(arguments):
+    if arguments[:1] == ["compat-path"]:
+        return print_compat_path(arguments[1:])
     if arguments[:1] == ["run"]:
         from assay._script import command_of
         arguments = command_of(arguments)

@@ -174,7 +174,7 @@ static void append_slowest(assay__buffer *text, const assay_batch_variance *vari
 {
     char seconds[ASSAY__CELL_BYTES], times[ASSAY__CELL_BYTES];
     double ratio = variance->slowest_seconds.value / variance->median_seconds.value;
-    assay__buffer_printf(text, "; slowest is batch %zu: %ss", variance->slowest,
+    assay__buffer_printf(text, ";\n  the slowest is batch %zu: %ss", variance->slowest,
                          assay__cell_reading(seconds, variance->slowest_seconds, 3, 15));
     if (isfinite(ratio))
         assay__buffer_printf(text, ", %sx the median", assay__cell_fixed(times, ratio, 1));

@@ -23,6 +23,12 @@ class Scripts(Examples):
         with open("profile.json") as file:
             return done, json.load(file)
 
+    def test_compat_path(self):
+        for arguments, status in (([], 0), (["--help"], 0), (["more"], 64)):
+            ran = subprocess.run([sys.executable, "-m", "assay", "compat-path", *arguments], capture_output=True, text=True)
+            self.assertEqual(ran.returncode, status)
+            self.assertEqual("usage:" in ran.stdout + ran.stderr, bool(arguments))
+
     def test_training(self):
         for config, trainer in (("burgers_experiment", "synthetic_with_memory"), ("heat_physical_experiment", "physical_with_memory")):
             printed = self.run_script("run.py", f"--config-name={config}", f"trainer={trainer}", "--quick").stdout
