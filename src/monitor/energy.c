@@ -194,7 +194,7 @@ static void meter_node(const window *now, uint32_t unit, const assay__lane *lane
         return;
     const bool runs = !now->first && all > before;
     __atomic_store_n(&figures->seen_ticks, all, __ATOMIC_RELAXED); /* readers copy it too */
-    if (runs || figures->running != 0)
+    if (runs || (!now->first && figures->running != 0))
         credit(now, figures, (double)(all - before) * now->view->seconds_per_tick, device);
     __atomic_store_n(&figures->running, runs, __ATOMIC_RELAXED);
 }

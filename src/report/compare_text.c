@@ -10,7 +10,7 @@
 #include "report/export.h"
 #include "report/format.h"
 
-enum { NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, REASON_INDENT = 4 };
+enum { NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, INDENT = 4 };
 enum { LABEL_WIDTH = 23, VALUE_WIDTH = 27 }; /* for differences */
 
 /* Write a share in percent: "1", "0.5", "99.9995". Near 0 and 100 it has two significant digits of
@@ -136,22 +136,73 @@ static void print_heading(FILE *stream, size_t width)
     fputs("  verdict\n", stream);
 }
 
-/* Print the names of a row in their columns. A name that is too long stands on a line of its own,
- * because a name often differs from another one in the part that would be cut out. */
-static void print_names(FILE *stream, const char *baseline, const char *candidate, size_t indent,
-                        size_t width)
+/* The columns of names, and whether the names stand one below the other instead. */
+typedef struct name_layout {
+    size_t width;
+    bool stacked;
+} name_layout;
+
+/* What names the two sides of a comparison, with the room for it. */
+typedef struct side_names {
+    char labels[2][ASSAY__SUBJECT_LABEL];
+    const char *baseline, *candidate;
+    size_t indent;
+} side_names;
+
+static void name_sides(const assay_record *record, const assay_record_comparison *it, size_t width,
+                       side_names *names)
 {
-    const bool fit =
-        assay__text_columns(baseline) + indent < width && assay__text_columns(candidate) < width;
-    if (fit) {
-        fprintf(stream, "%*s", (int)indent, "");
-        assay__format_left(stream, baseline, width - indent);
-        assay__format_left(stream, candidate, width - 1);
+    names->indent = 0;
+    names->baseline = assay__subject_label(record, it->baseline, names->labels[0]);
+    names->candidate = assay__subject_label(record, it->candidate, names->labels[1]);
+    if (!is_between_records(it))
+        return;
+    names->indent = 2;
+    names->baseline = short_path(it->baseline_origin, width - 3);
+    names->candidate = short_path(it->candidate_origin, width - 1);
+    if (assay__text_same(names->baseline, names->candidate)) { /* files in two folders */
+        names->baseline = it->baseline_origin;
+        names->candidate = it->candidate_origin;
+        tell_apart(&names->baseline, &names->candidate);
+    }
+}
+
+/* If a name is too long for its column, all names are stacked: a name must not be cut, because it
+ * often differs from another one in the part that would be cut out. */
+static name_layout layout_of(const assay_record *record, FILE *stream)
+{
+    name_layout layout = {.width = name_width(record, stream)};
+    for (size_t i = 0; i < record->comparison_count && !layout.stacked; i++) {
+        side_names names;
+        if (record->comparisons[i].beside)
+            continue;
+        name_sides(record, &record->comparisons[i], layout.width, &names);
+        layout.stacked = assay__text_columns(names.baseline) + names.indent >= layout.width ||
+                         assay__text_columns(names.candidate) >= layout.width;
+    }
+    return layout;
+}
+
+/* Print the names of a row up to the column of figures. In a stack a baseline that the row above
+ * has too is not printed again. */
+static void print_names(FILE *stream, const side_names *names, name_layout layout, bool same_above)
+{
+    const size_t room = 2 * layout.width - 1, left = names->indent + INDENT;
+    if (!layout.stacked) {
+        fprintf(stream, "%*s", (int)names->indent, "");
+        assay__format_left(stream, names->baseline, layout.width - names->indent);
+        assay__format_left(stream, names->candidate, layout.width - 1);
         return;
     }
-    assay__format_wrapped(stream, baseline, indent);
-    assay__format_wrapped(stream, candidate, indent + REASON_INDENT);
-    fprintf(stream, "%*s", (int)(2 * width - 1), "");
+    if (!same_above)
+        assay__format_wrapped(stream, names->baseline, names->indent);
+    if (assay__text_columns(names->candidate) < room - left) {
+        fprintf(stream, "%*s", (int)left, "");
+        assay__format_left(stream, names->candidate, room - left);
+        return;
+    }
+    assay__format_wrapped(stream, names->candidate, left);
+    fprintf(stream, "%*s", (int)room, "");
 }
 
 static assay__shade shade_of(assay_verdict verdict)
@@ -181,7 +232,7 @@ static void print_figures(const assay_record_comparison *it, FILE *stream)
 /* Print the reason below the first verdict that has it, with the number of other verdicts that have
  * it too. */
 static void print_reason(const assay_record *record, const assay_record_comparison *it,
-                         FILE *stream)
+                         size_t indent, FILE *stream)
 {
     char text[1024], more[64] = "";
     size_t others = 0;
@@ -197,36 +248,27 @@ static void print_reason(const assay_record *record, const assay_record_comparis
     if (others > 0)
         snprintf(more, sizeof more, " (and for %zu more below)", others);
     snprintf(text, sizeof text, "%.900s%s", it->reason, more);
-    assay__format_wrapped(stream, text, REASON_INDENT);
+    assay__format_wrapped(stream, text, indent);
 }
 
 /* Print one comparison. `above` is the comparison before it, or NULL. If both have the same name,
  * it is not printed again. */
 static void print_comparison(const assay_record *record, const assay_record_comparison *it,
-                             const assay_record_comparison *above, size_t width, FILE *stream)
+                             const assay_record_comparison *above, name_layout layout, FILE *stream)
 {
-    char labels[2][ASSAY__SUBJECT_LABEL];
+    side_names names;
     bool between = is_between_records(it);
-    bool named = above != NULL && is_between_records(above) &&
+    bool named = above != NULL && is_between_records(above) == between &&
                  assay__text_same(it->baseline, above->baseline);
     if (between && !named) {
         assay__format_line(stream, it->baseline, 0);
         fputc('\n', stream);
     }
-    const char *baseline = assay__subject_label(record, it->baseline, labels[0]);
-    const char *candidate = assay__subject_label(record, it->candidate, labels[1]);
-    if (between) {
-        baseline = short_path(it->baseline_origin, width - 3);
-        candidate = short_path(it->candidate_origin, width - 1);
-    }
-    if (between && assay__text_same(baseline, candidate)) { /* files of one name in two folders */
-        baseline = it->baseline_origin;
-        candidate = it->candidate_origin;
-        tell_apart(&baseline, &candidate);
-    }
-    print_names(stream, baseline, candidate, between ? 2 : 0, width);
+    name_sides(record, it, layout.width, &names);
+    print_names(stream, &names, layout,
+                named && assay__text_same(it->baseline_origin, above->baseline_origin));
     print_figures(it, stream);
-    print_reason(record, it, stream);
+    print_reason(record, it, layout.stacked ? 2 * INDENT : INDENT, stream);
 }
 
 const char *assay__metric_name(const char *metric)
@@ -369,12 +411,12 @@ assay_status assay__report_comparisons(const assay_record *record, const assay_r
         fputs("nothing to compare: fewer than two subjects\n", stream);
         return ASSAY_OK;
     }
-    const size_t width = name_width(record, stream);
-    print_heading(stream, width);
+    const name_layout layout = layout_of(record, stream);
+    print_heading(stream, layout.width);
     const assay_record_comparison *last = NULL;
     for (size_t i = 0; i < record->comparison_count; i++)
         if (!record->comparisons[i].beside) {
-            print_comparison(record, &record->comparisons[i], last, width, stream);
+            print_comparison(record, &record->comparisons[i], last, layout, stream);
             last = &record->comparisons[i];
         }
     print_other_metrics(record, stream);

@@ -433,6 +433,37 @@ static void scenario_bursts(void)
     assay_meter_free(meter);
 }
 
+/* What ran while no meter was attached has no energy. */
+static void scenario_attached_again(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    pause_ms(250);
+    for (int i = 0; i < 80; i++) {
+        ASSAY_TRACK(monitor, "always") {
+            pause_ms(20);
+        }
+        if (i == 20)
+            CHECK(assay_monitor_attach_meter(monitor, NULL) == ASSAY_OK);
+        if (i == 70)
+            CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    }
+    pause_ms(250);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    const assay_record_operation *always = operation(record, "always");
+    fprintf(stderr, "attached again: %.1f J (%.1f to %.1f) in %.3f s\n",
+            always->energy_joules.value, always->energy_joules_low.value,
+            always->energy_joules_high.value, always->total_seconds);
+    CHECK(always->energy_joules.value < 300 * 0.5 * always->total_seconds);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
 /* A span that is open is part of the windows in which it runs, not of the one in which it ends. */
 static void scenario_open_spans(void)
 {
@@ -464,6 +495,7 @@ static void test_energy_of_brief_and_of_open_spans(void **state)
     (void)state;
     in_child("watts=300,boards=1,bursts=10", scenario_bursts);
     in_child("watts=300,boards=1", scenario_open_spans);
+    in_child("watts=300,boards=1", scenario_attached_again);
 }
 
 static void scenario_lives(void)
