@@ -178,6 +178,14 @@ static bool drops(const assay__lstm *model, int64_t layer)
            layer + 1 < model->shape.layers;
 }
 
+/* Returns whether the recurrent weights are transposed once, so that the product of each step need
+ * not do it. It pays for many sequences, if the transposed weights stay in a near cache. */
+static bool transposes(const assay__lstm *model, int64_t batch)
+{
+    enum { MANY = 32, NEAR = 16384 };
+    return batch >= MANY && 4 * model->shape.hidden * model->shape.hidden <= NEAR;
+}
+
 static assay_status keep_room(assay__lstm *model, int64_t batch, int64_t time)
 {
     size_t block = (size_t)(batch * model->shape.hidden), steps = (size_t)time;
@@ -207,6 +215,11 @@ static assay_status keep_room(assay__lstm *model, int64_t batch, int64_t time)
                                       (size_t)(batch * model->shape.output), sizeof(float),
                                       &model->output);
     }
+    if (status == ASSAY_OK && transposes(model, batch)) {
+        status = assay__memory_resize(model->memory, ASSAY__WORKSPACE,
+                                      4 * (size_t)model->shape.hidden * (size_t)model->shape.hidden,
+                                      sizeof(float), &model->across);
+    }
     return status;
 }
 
@@ -229,11 +242,18 @@ static void run_layer(assay__lstm *model, int64_t l, int64_t batch, int64_t time
     memset(layer->hidden, 0, (size_t)block * sizeof(float));
     project(model, time * batch, layer->input_x, layer->input, layer->input, layer->weight_ih,
             false, layer->gates);
+    const bool across = transposes(model, batch);
+    assay__matrix weight = {value_of(model, layer->weight_hh), hidden, true};
+    if (across) {
+        assay__transpose(4 * hidden, hidden, weight.data, hidden, model->across, 4 * hidden);
+        weight = (assay__matrix){model->across, 4 * hidden, false};
+    }
     for (int64_t t = 0; t < time; t++) {
         float *gates = layer->gates + 4 * t * block;
         if (t > 0) {
-            project(model, batch, layer->hidden + t * block, hidden, hidden, layer->weight_hh, true,
-                    gates);
+            assay__matmul(batch, 4 * hidden, hidden, 1,
+                          (assay__matrix){layer->hidden + t * block, hidden, false}, weight, 1,
+                          gates, 4 * hidden);
         }
         assay__lstm_cell_forward(batch, hidden, layer->bias, gates, layer->cell + t * block,
                                  layer->cell + (t + 1) * block, layer->tanh_cell + t * block,

@@ -12,6 +12,7 @@
 #include "models/kernel/linear.h"
 #include "models/kernel/loss.h"
 #include "models/kernel/matmul.h"
+#include "models/kernel/threads.h"
 #include "models/sequence/lstm_state.h"
 
 static float *value_of(const assay__lstm *model, size_t parameter)
@@ -22,6 +23,16 @@ static float *value_of(const assay__lstm *model, size_t parameter)
 static float *gradient_of(const assay__lstm *model, size_t parameter)
 {
     return assay__parameters_gradient(&model->parameters, parameter);
+}
+
+/* Returns whether the gradient of a layer's weight_ih is computed transposed. With few inputs the
+ * product has few columns, and its transpose, which has few rows, is faster. Only the first layer
+ * may have so few inputs that it matters. */
+static bool transposes(const assay__lstm *model, const assay__lstm_layer *layer)
+{
+    enum { FEW = 32 };
+    return layer == model->layers && layer->input <= FEW &&
+           assay__product_pays(2 * FEW, 4 * model->shape.hidden, false, 1, false);
 }
 
 /* Takes the workspace of backward, for a target after the last step or, with `all`, after every
@@ -38,7 +49,11 @@ static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t tim
                  {all ? outputs : 0, &model->targets},
                  {block, &model->hidden_slope},
                  {block, &model->cell_slope},
-                 {between, &model->sequence_slope}};
+                 {between, &model->sequence_slope},
+                 {transposes(model, model->layers)
+                      ? (size_t)(model->shape.input * 4 * model->shape.hidden)
+                      : 0,
+                  &model->input_gradient}};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
         if (assay__memory_resize(model->memory, ASSAY__WORKSPACE, rooms[i].floats, sizeof(float),
                                  rooms[i].to) != ASSAY_OK)
@@ -69,6 +84,42 @@ static void through_time(assay__lstm *model, const assay__lstm_layer *layer, int
     }
 }
 
+/* The product of the inputs (rows, input), transposed, and the slopes (rows, 4 hidden). */
+typedef struct input_product {
+    int64_t rows, input, gates;
+    const float *x, *slopes;
+    float *gradient; /* (input, gates) */
+    int parts;
+} input_product;
+
+static void input_part(void *context, int part)
+{
+    enum { GRAIN = 16 };
+    const input_product *p = context;
+    const int64_t first = assay__part_start(p->gates, GRAIN, p->parts, part);
+    const int64_t end = assay__part_start(p->gates, GRAIN, p->parts, part + 1);
+    assay__narrow_product(p->input, end - first, p->rows, p->x, 1, p->input, p->slopes + first,
+                          p->gates, false, p->gradient + first, p->gates);
+}
+
+/* Computes the gradient of weight_ih from `rows` rows of inputs and slopes. */
+static void gather_inputs(assay__lstm *model, const assay__lstm_layer *layer, int64_t rows,
+                          const float *x, const float *slopes)
+{
+    enum { LEAST = 200000 }; /* multiply-adds of a part, as in kernel/matmul.c */
+    const int64_t in = layer->input, gates = 4 * model->shape.hidden;
+    float *gradient = gradient_of(model, layer->weight_ih);
+    if (!transposes(model, layer)) {
+        assay__matmul(gates, in, rows, 1, (assay__matrix){slopes, gates, true},
+                      (assay__matrix){x, in, false}, 1, gradient, in);
+        return;
+    }
+    input_product p = {rows, in, gates, x, slopes, model->input_gradient, 1};
+    p.parts = assay__parts(rows * in * gates, LEAST);
+    assay__parallel(p.parts, input_part, &p);
+    assay__transpose(in, gates, p.gradient, gates, gradient, in);
+}
+
 /* Computes the gradients of a layer's parameters from the gradients of its gates in steps start ...
  * time - 1. */
 static void gather(assay__lstm *model, const assay__lstm_layer *layer, int64_t batch, int64_t start,
@@ -77,9 +128,7 @@ static void gather(assay__lstm *model, const assay__lstm_layer *layer, int64_t b
     int64_t hidden = model->shape.hidden, rows = (time - start) * batch, skipped = start * batch;
     const float *slopes = layer->gates + skipped * 4 * hidden;
     assay__matrix by_gate = {slopes, 4 * hidden, true};
-    assay__matmul(4 * hidden, layer->input, rows, 1, by_gate,
-                  (assay__matrix){layer->input_x + skipped * layer->input, layer->input, false}, 1,
-                  gradient_of(model, layer->weight_ih), layer->input);
+    gather_inputs(model, layer, rows, layer->input_x + skipped * layer->input, slopes);
     int64_t zero_rows = start == 0 ? batch : 0; /* the states before step 0 are zero */
     by_gate.data += zero_rows * 4 * hidden;
     assay__matmul(4 * hidden, hidden, rows - zero_rows, 1, by_gate,

@@ -33,6 +33,7 @@ struct assay__lstm {
 
     float *input;  /* (time, batch, input) */
     float *output; /* (batch, steps, output) */
+    float *across; /* (hidden, 4 hidden): weight_hh of the present layer, transposed */
 
     /* Workspace of backward. */
     float *output_slope;   /* (batch, output); (time, batch, output) with targets after all steps */
@@ -40,6 +41,7 @@ struct assay__lstm {
     float *hidden_slope;   /* (batch, hidden) */
     float *cell_slope;     /* (batch, hidden) */
     float *sequence_slope; /* (time, batch, hidden): from the layer above, then for the one below */
+    float *input_gradient; /* (input, 4 hidden): the gradient of weight_ih, transposed */
 
     /* Workspace of evaluation. */
     float *states;     /* (layers, 2, batch, hidden): cell, hidden */

@@ -157,6 +157,14 @@ static void run_exp_bounded(int64_t count, const float *x, float *y)
         y[i] = assay__exp_bounded(x[i], bound);
 }
 
+/* Shifted by 1, so that a unit of the last place is that of the gate's largest value. */
+static void run_gate(int64_t count, const float *x, float *y)
+{
+    const float bound = assay__exp_bound();
+    for (int64_t i = 0; i < count; i++)
+        y[i] = isnan(x[i]) ? x[i] : 0.5F * (1 + assay__gate1(x[i], bound));
+}
+
 static double sigmoid(double x)
 {
     return 1 / (1 + exp(-x));
@@ -175,6 +183,10 @@ static double silu(double x)
 static double normal(double x)
 {
     return x < (double)-13.2F ? 0 : 0.5 * erfc(-x * M_SQRT1_2);
+}
+static double half_gate(double x)
+{
+    return 0.5 * (1 + sigmoid(x));
 }
 static double log_beyond_one(double x)
 {
@@ -198,6 +210,7 @@ static void test_whole_range(void **state)
     check("log_beyond_one", sweep(run_log_beyond_one, log_beyond_one, 0x1p125F), 1.8);
     check("exp_bounded", sweep(run_exp_bounded, exp_bounded, 2), 3.6);
     check("exp_bounded of any x", sweep(run_exp_bounded, exp_bounded, INFINITY), 45);
+    check("gate", sweep(run_gate, half_gate, INFINITY), 2);
     check("tanh", sweep(run_tanh, tanh, INFINITY), 2.4);
     check("sigmoid", sweep(run_sigmoid, sigmoid, INFINITY), 2.2);
     check("silu", sweep(run_silu, silu, INFINITY), 2.5);

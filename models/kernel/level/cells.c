@@ -1,6 +1,8 @@
-/* The elementwise parts of a GRU and of an LSTM: gates and states in one pass over memory. The
- * compiler vectorises over the units. The slopes of an LSTM's gates are computed from the activated
- * gates (s (1 - s), 1 - t^2), as PyTorch does, because our gradients are compared with
+/* The elementwise parts of a GRU and of an LSTM. The compiler vectorises over the units. A loop
+ * that computed a unit from beginning to end would be a chain of some hundred operations, each of
+ * which waits for the one before it. So each row takes several loops: first the gates that need no
+ * other gate, then what is made of them. The slopes of an LSTM's gates are computed from the
+ * activated gates (s (1 - s), 1 - t^2), as PyTorch does, because our gradients are compared with
  * PyTorch's. */
 #include "models/kernel/elementary.h"
 #include "models/kernel/level/level.h"
@@ -8,19 +10,19 @@
 void ASSAY__AT(gru_gates)(int64_t rows, int64_t hidden, const float *gi, const float *gh,
                           int64_t gh_stride, const float *previous, float *gates, float *next)
 {
+    const float bound = assay__exp_bound();
     for (int64_t row = 0; row < rows; row++) {
         const float *in = gi + row * 3 * hidden, *rec = gh + row * gh_stride;
         const float *old = previous + row * hidden;
         float *gate = gates + row * 3 * hidden, *out = next + row * hidden;
         ASSAY__LANES
+        for (int64_t j = 0; j < 2 * hidden; j++)
+            gate[j] = assay__gate1(in[j] + rec[j], bound);
+        ASSAY__LANES
         for (int64_t j = 0; j < hidden; j++) {
-            float r = assay__sigmoid1(in[j] + rec[j]);
-            float z = assay__sigmoid1(in[hidden + j] + rec[hidden + j]);
-            float n = assay__tanh1(in[2 * hidden + j] + r * rec[2 * hidden + j]);
-            gate[j] = r;
-            gate[hidden + j] = z;
+            float n = assay__tanh1(in[2 * hidden + j] + gate[j] * rec[2 * hidden + j]);
             gate[2 * hidden + j] = n;
-            out[j] = n + z * (old[j] - n);
+            out[j] = n + gate[hidden + j] * (old[j] - n);
         }
     }
 }
@@ -78,48 +80,56 @@ void ASSAY__AT(gru_gates_backward)(int64_t rows, int64_t hidden, const float *dh
     }
 }
 
+/* Activates the gates of one row, in the order i, f, g, o. */
+ASSAY__ELEMENT void activate_gates(int64_t n, float bound, const float *restrict bias,
+                                   float *restrict gates)
+{
+    ASSAY__LANES
+    for (int64_t j = 0; j < 2 * n; j++)
+        gates[j] = assay__gate1(gates[j] + bias[j], bound);
+    ASSAY__LANES
+    for (int64_t j = 2 * n; j < 3 * n; j++)
+        gates[j] = assay__tanh1(gates[j] + bias[j]);
+    ASSAY__LANES
+    for (int64_t j = 3 * n; j < 4 * n; j++)
+        gates[j] = assay__gate1(gates[j] + bias[j], bound);
+}
+
 void ASSAY__AT(lstm_cell_forward)(int64_t batch, int64_t hidden_dim, const float *bias,
                                   float *restrict gates, const float *cell_before,
                                   float *restrict cell, float *restrict tanh_cell,
                                   float *restrict hidden)
 {
+    const float bound = assay__exp_bound();
     int64_t n = hidden_dim;
     for (int64_t b = 0; b < batch; b++) {
         float *row = gates + 4 * b * n;
+        activate_gates(n, bound, bias, row);
         ASSAY__LANES
         for (int64_t j = 0; j < n; j++) {
-            float i = assay__sigmoid1(row[j] + bias[j]);
-            float f = assay__sigmoid1(row[n + j] + bias[n + j]);
-            float g = assay__tanh1(row[2 * n + j] + bias[2 * n + j]);
-            float o = assay__sigmoid1(row[3 * n + j] + bias[3 * n + j]);
-            float c = f * cell_before[b * n + j] + i * g;
+            float c = row[n + j] * cell_before[b * n + j] + row[j] * row[2 * n + j];
             float t = assay__tanh1(c);
-            row[j] = i;
-            row[n + j] = f;
-            row[2 * n + j] = g;
-            row[3 * n + j] = o;
             cell[b * n + j] = c;
             tanh_cell[b * n + j] = t;
-            hidden[b * n + j] = o * t;
+            hidden[b * n + j] = row[3 * n + j] * t;
         }
     }
 }
 
 void ASSAY__AT(lstm_cell_advance)(int64_t batch, int64_t hidden_dim, const float *bias,
-                                  const float *gates, float *restrict cell, float *restrict hidden)
+                                  float *restrict gates, float *restrict cell,
+                                  float *restrict hidden)
 {
+    const float bound = assay__exp_bound();
     int64_t n = hidden_dim;
     for (int64_t b = 0; b < batch; b++) {
-        const float *row = gates + 4 * b * n;
+        float *row = gates + 4 * b * n;
+        activate_gates(n, bound, bias, row);
         ASSAY__LANES
         for (int64_t j = 0; j < n; j++) {
-            float i = assay__sigmoid1(row[j] + bias[j]);
-            float f = assay__sigmoid1(row[n + j] + bias[n + j]);
-            float g = assay__tanh1(row[2 * n + j] + bias[2 * n + j]);
-            float o = assay__sigmoid1(row[3 * n + j] + bias[3 * n + j]);
-            float c = f * cell[b * n + j] + i * g;
+            float c = row[n + j] * cell[b * n + j] + row[j] * row[2 * n + j];
             cell[b * n + j] = c;
-            hidden[b * n + j] = o * assay__tanh1(c);
+            hidden[b * n + j] = row[3 * n + j] * assay__tanh1(c);
         }
     }
 }

@@ -23,6 +23,7 @@ typedef struct layer {
     const float *before;
     float *cell, *after;
     int64_t stride;
+    float bound; /* assay__exp_bound() */
 } layer;
 
 /* sums += x (rows, count; row stride `stride`) weights (count, 4 gates, 16 units), for `vectors`
@@ -46,16 +47,18 @@ ASSAY__ELEMENT void accumulate(const int rows, const int vectors, int64_t count,
     }
 }
 
-/* Applies the activations to one block: cell (16) is read and overwritten, hidden (16) is
- * written. */
-ASSAY__ELEMENT void activate(const float *restrict gates, float *restrict cell,
+/* Applies the activations to one block: gates (64) are overwritten, cell (16) is read and
+ * overwritten, hidden (16) is written. */
+ASSAY__ELEMENT void activate(float bound, float *restrict gates, float *restrict cell,
                              float *restrict hidden)
 {
     ASSAY__LANES
+    for (int j = 0; j < 2 * UNITS; j++)
+        gates[j] = assay__gate1(gates[j], bound);
+    ASSAY__LANES
     for (int j = 0; j < UNITS; j++) {
-        float i = assay__sigmoid1(gates[j]), f = assay__sigmoid1(gates[UNITS + j]);
-        float g = assay__tanh1(gates[2 * UNITS + j]), o = assay__sigmoid1(gates[3 * UNITS + j]);
-        float c = f * cell[j] + i * g;
+        float g = assay__tanh1(gates[2 * UNITS + j]), o = assay__gate1(gates[3 * UNITS + j], bound);
+        float c = gates[UNITS + j] * cell[j] + gates[j] * g;
         cell[j] = c;
         hidden[j] = o * assay__tanh1(c);
     }
@@ -88,7 +91,7 @@ ASSAY__ELEMENT void step_block(const int rows, const int vectors, const layer *l
         }
     }
     for (int r = 0; r < rows; r++) {
-        activate(gates[r], l->cell + r * l->stride + block * UNITS,
+        activate(l->bound, gates[r], l->cell + r * l->stride + block * UNITS,
                  l->after + r * l->stride + block * UNITS);
     }
 }
@@ -105,7 +108,7 @@ void ASSAY__AT(lstm_step_packed)(int64_t rows, int64_t hidden, int64_t input, co
                                  const float *x, int64_t x_stride, const float *before, float *cell,
                                  float *after, int64_t stride)
 {
-    layer l = {hidden, input, packed, x, x_stride, before, cell, after, stride};
+    layer l = {hidden, input, packed, x, x_stride, before, cell, after, stride, assay__exp_bound()};
     for (int64_t done = 0; done < rows;) {
         int64_t taken = rows - done >= TILE ? TILE : 1;
         if (taken == TILE)

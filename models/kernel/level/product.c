@@ -266,9 +266,12 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
                         int64_t a_column, const float *b, int64_t b_row, int64_t b_column,
                         const float *bias, bool add, float *c, int64_t c_stride)
 {
-    enum { NEAR = 128 }; /* rows of b this short are as good as a copy of some columns */
+    /* Rows of b as short as NEAR are as good as a copy of some columns, and so is a b as small as
+     * SMALL, which stays in a near cache. */
+    enum { NEAR = 128, SMALL = 16384 };
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
-    const bool near = b_column == 1 && b_row <= NEAR && n % ASSAY__FLOATS == 0;
+    const bool near =
+        b_column == 1 && n % ASSAY__FLOATS == 0 && (b_row <= NEAR || k * b_row <= SMALL);
     for (int64_t l = 0; l < k; l += DEPTH) {
         const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
         for (int64_t j = 0, columns; j < n; j += columns) {
@@ -304,8 +307,9 @@ bool ASSAY__AT(product_pays)(int64_t m, int64_t n, bool a_transposed, int64_t a_
                              bool b_transposed)
 {
 #if defined(__AVX__)
-    enum { FAR = ASSAY__MANY_REGISTERS ? 1024 : 128, FEW = 32 };
-    const bool a_pays = !a_transposed || a_stride < FAR;
+    enum { FAR = 1024, FAR_IF_OFTEN = ASSAY__MANY_REGISTERS ? FAR : 128, FEW = 32 };
+    const bool often = n > 4 * PANEL; /* `a` is read once for each panel */
+    const bool a_pays = !a_transposed || a_stride < (often ? FAR_IF_OFTEN : FAR);
     return a_pays && n >= ASSAY__FLOATS && m >= (b_transposed ? ROWS : FEW);
 #else
     (void)m, (void)n, (void)a_transposed, (void)a_stride, (void)b_transposed;
