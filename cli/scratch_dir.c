@@ -85,26 +85,45 @@ static bool read_boot_id(char id[BOOT_ID_SIZE])
     return length == BOOT_ID_SIZE;
 }
 
+/* The locks of this process. A directory that finds no place here has no lock. */
+static int locks[8];
+static size_t lock_count;
+
 /* Make the lock file of an outer directory. It is locked before it gets its name. So a lock file
- * that is not locked has lost its owner. The descriptor stays open, and so the file stays locked,
- * until this process ends in whatever way. A directory without a lock file works too, but nobody
- * sweeps it. */
+ * that is not locked has lost its owner. It stays locked until the directory is removed or this
+ * process ends, in whatever way. A directory without a lock file works too, but nobody sweeps it.
+ */
 static void lock_outer(const char *outer)
 {
-    static const char unnamed[] = "lock-to-be";
-    char id[BOOT_ID_SIZE];
-    int directory = open(outer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int file = directory >= 0 && read_boot_id(id)
-                   ? openat(directory, unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+    char id[BOOT_ID_SIZE], unnamed[SCRATCH_PATH_SIZE + 16], named[SCRATCH_PATH_SIZE + 16];
+    snprintf(unnamed, sizeof unnamed, "%s/%s-to-be", outer, lock_name);
+    snprintf(named, sizeof named, "%s/%s", outer, lock_name);
+    int file = lock_count < sizeof locks / sizeof *locks && read_boot_id(id)
+                   ? open(unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
                    : -1;
-    if (file >= 0 &&
-        (write(file, id, sizeof id) != (ssize_t)sizeof id || flock(file, LOCK_EX | LOCK_NB) != 0 ||
-         renameat(directory, unnamed, directory, lock_name) != 0)) {
-        unlinkat(directory, unnamed, 0);
-        close(file);
+    if (file < 0)
+        return;
+    if (write(file, id, sizeof id) == (ssize_t)sizeof id && flock(file, LOCK_EX | LOCK_NB) == 0 &&
+        rename(unnamed, named) == 0) {
+        locks[lock_count++] = file;
+        return;
     }
-    if (directory >= 0)
-        close(directory);
+    unlink(unnamed);
+    close(file);
+}
+
+/* Let go of the lock of an outer directory. The limit on open files may leave no other descriptor
+ * for the removal. */
+static void unlock_outer(const char *lock)
+{
+    struct stat wanted, found;
+    for (size_t i = 0; i < lock_count && stat(lock, &wanted) == 0; i++)
+        if (fstat(locks[i], &found) == 0 && found.st_dev == wanted.st_dev &&
+            found.st_ino == wanted.st_ino) {
+            close(locks[i]);
+            locks[i] = locks[--lock_count];
+            return;
+        }
 }
 
 /* The path is absolute, because the program may change its working directory. */
@@ -156,32 +175,32 @@ static DIR *open_inside(int parent, const char *name)
     return directory;
 }
 
-/* Remove an inner directory and the files in it. */
-static void remove_inner(int outer, const char *name)
+/* Remove the files of a directory. */
+static void empty(DIR *directory)
 {
-    DIR *directory = open_inside(outer, name);
-    if (directory == NULL)
-        return;
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
         if (!is_dot(entry->d_name))
             unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    unlinkat(outer, name, AT_REMOVEDIR);
 }
 
+/* If a program makes a file meanwhile, the inner directory stays, and so does the lock file, by
+ * which it will be swept. */
 void scratch_dir_remove(const char *path)
 {
     const char *inner = strrchr(path, '/');
+    char outer[SCRATCH_PATH_SIZE], lock[SCRATCH_PATH_SIZE + 16];
     if (inner == NULL)
         return;
-    char outer[SCRATCH_PATH_SIZE];
     snprintf(outer, sizeof outer, "%.*s", (int)(inner - path), path);
-    int directory = open(outer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
+    snprintf(lock, sizeof lock, "%s/%s", outer, lock_name);
+    unlock_outer(lock);
+    DIR *directory = opendir(path);
+    if (directory == NULL)
         return;
-    remove_inner(directory, inner + 1);
-    unlinkat(directory, lock_name, 0);
-    close(directory);
+    empty(directory);
+    closedir(directory);
+    if (rmdir(path) == 0)
+        unlink(lock);
     rmdir(outer);
 }
 
@@ -226,26 +245,39 @@ static int take_lock(int outer, const char *boot_id)
     return -1;
 }
 
-/* Sweep one outer directory, which is open. False if it must stay. */
-static bool sweep_outer(DIR *outer, const char *boot_id)
+/* Remove the contents of an outer directory, whose lock is held, unless they are in use. */
+static void sweep_contents(DIR *outer)
 {
-    struct stat status;
     char inner[sizeof((struct dirent *)0)->d_name] = "";
-    if (fstat(dirfd(outer), &status) != 0 || status.st_uid != geteuid())
-        return false;
-    int lock = take_lock(dirfd(outer), boot_id);
-    if (lock < 0)
-        return false;
     for (struct dirent *entry; (entry = readdir(outer)) != NULL;)
         if (begins_with(entry->d_name, inner_name))
             snprintf(inner, sizeof inner, "%s", entry->d_name);
-    bool idle = *inner == '\0' || !is_in_use(dirfd(outer), inner);
-    if (idle && *inner != '\0')
-        remove_inner(dirfd(outer), inner);
-    if (idle)
+    if (*inner != '\0' && is_in_use(dirfd(outer), inner))
+        return;
+    DIR *directory = *inner != '\0' ? open_inside(dirfd(outer), inner) : NULL;
+    if (directory != NULL) {
+        empty(directory);
+        closedir(directory);
+    }
+    if (*inner == '\0' || unlinkat(dirfd(outer), inner, AT_REMOVEDIR) == 0)
         unlinkat(dirfd(outer), lock_name, 0);
-    close(lock);
-    return idle;
+}
+
+/* Sweep the outer directory `name` of `parent`. */
+static void sweep_outer(int parent, const char *name, const char *boot_id)
+{
+    struct stat status;
+    DIR *outer = open_inside(parent, name);
+    if (outer == NULL)
+        return;
+    bool ours = fstat(dirfd(outer), &status) == 0 && status.st_uid == geteuid();
+    int lock = ours ? take_lock(dirfd(outer), boot_id) : -1;
+    if (lock >= 0) {
+        sweep_contents(outer);
+        unlinkat(parent, name, AT_REMOVEDIR);
+        close(lock);
+    }
+    closedir(outer);
 }
 
 static void sweep(const char *parent, const char *boot_id)
@@ -253,15 +285,9 @@ static void sweep(const char *parent, const char *boot_id)
     DIR *directory = opendir(parent);
     if (directory == NULL)
         return;
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        DIR *outer = begins_with(entry->d_name, outer_name)
-                         ? open_inside(dirfd(directory), entry->d_name)
-                         : NULL;
-        if (outer != NULL && sweep_outer(outer, boot_id))
-            unlinkat(dirfd(directory), entry->d_name, AT_REMOVEDIR);
-        if (outer != NULL)
-            closedir(outer);
-    }
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        if (begins_with(entry->d_name, outer_name))
+            sweep_outer(dirfd(directory), entry->d_name, boot_id);
     closedir(directory);
 }
 

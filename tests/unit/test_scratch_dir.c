@@ -161,6 +161,40 @@ static void test_a_file_in_use_is_not_swept(void **state)
     assert_int_equal(entries(parent), 0);
 }
 
+/* Something in it cannot be removed now, such as a file that a program makes at that moment. The
+ * directory can still be swept later. */
+static void test_what_could_not_be_removed_is_swept_later(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH_SIZE], folder[SCRATCH_PATH_SIZE + 128];
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(scratch_dir_make(0, path) && chdir(path) == 0 && mkdir("folder", 0700) == 0
+                  ? (scratch_dir_remove(path), 0)
+                  : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(entries(parent), 1);
+    DIR *directory = opendir(parent);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        if (entry->d_name[0] != '.')
+            snprintf(path, sizeof path, "%s/%.64s", parent, entry->d_name);
+    closedir(directory);
+    assert_int_equal(entries(path), 2); /* the inner one and the lock file */
+    scratch_dir_sweep();
+    assert_int_equal(entries(path), 2);
+    directory = opendir(path);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        if (strncmp(entry->d_name, "all-", 4) == 0)
+            snprintf(folder, sizeof folder, "%s/%.64s/folder", path, entry->d_name);
+    closedir(directory);
+    assert_int_equal(rmdir(folder), 0);
+    scratch_dir_sweep();
+    assert_int_equal(entries(parent), 0);
+}
+
 /* Directories that another program, another user or another machine may need. */
 static void test_what_is_not_ours_is_not_swept(void **state)
 {
@@ -202,6 +236,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_only_a_dead_owner_is_swept, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_is_not_swept, make_parent,
+                                        remove_parent),
+        cmocka_unit_test_setup_teardown(test_what_could_not_be_removed_is_swept_later, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_what_is_not_ours_is_not_swept, make_parent,
                                         remove_parent),

@@ -19,8 +19,10 @@ show run -q -- "$(printf 'bell\a escape\033[31m')"
 PATH=$PWD:$PATH show run -q -- plain
 # Without room for a pipe no process is made, which is not the fault of the command.
 python3 - "$ASSAY" <<'PYTHON'
-import resource, subprocess, sys
+import os, resource, subprocess, sys, tempfile
+os.environ["TMPDIR"] = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 done = subprocess.run([sys.argv[1], "run", "-q", "--", "true"], capture_output=True, text=True,
                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
 print(done.returncode, done.stderr, end="")
+os.rmdir(os.environ["TMPDIR"])      # nothing was left in it
 PYTHON
