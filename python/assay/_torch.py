@@ -42,8 +42,8 @@ def index_of(device):
 
 
 def why_not(device):
-    """The reason why PyTorch cannot use this GPU. None if it can, and for devices that are not GPUs."""
-    index = index_of(device)
+    """The reason why PyTorch cannot use this GPU. None if it can, for devices that are not GPUs, and if no device is given."""
+    index = index_of(device) if device is not None else None
     if index is None:
         return None
     gpu = cuda()

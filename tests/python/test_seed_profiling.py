@@ -4,6 +4,9 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
+
+from assay.profiling.memory import get_peak_memory, reset_memory_stats
 
 import seed_examples
 from seed_examples import Examples
@@ -200,6 +203,16 @@ class Memory(Examples):
             ''', fn=lambda size: len(b"x" * size), args=(200_000_000,), device="cpu")
         self.assertGreater(self.names["stats"].peak_mb, self.names["peak_mb"] + 150)
         self.assertLess(self.names["stats"].allocated_mb, self.names["stats"].peak_mb - 150)
+
+    def test_on_a_gpu_without_a_device(self):
+        """PyTorch with a GPU stands in: a device of None is the current one, for a function that has the default as for one that is given it."""
+        gpu = unittest.mock.Mock(**{"device_count.return_value": 1, "max_memory_allocated.return_value": 3 << 20})
+        with unittest.mock.patch("assay._torch.cuda", return_value=gpu):
+            reset_memory_stats()
+            self.assertEqual(get_peak_memory(), 3)
+            with self.assertRaisesRegex(RuntimeError, "PyTorch sees 1 GPU"):
+                get_peak_memory("cuda:1")
+        gpu.reset_peak_memory_stats.assert_called_once_with(None)
 
     def test_estimates(self):
         printed = self.run_example('''
