@@ -1,7 +1,7 @@
 /* The elementwise functions of float32 values that assay__activate() can compute (kernels.h).
  *
  * The error is at most 4 units in the last place of float32 over the whole range. The exception is
- * gelu below x = -1, with at most 7 units; PyTorch's own formula cancels there. NaN and infinities
+ * gelu below x = -1, with at most 6 units; PyTorch's own formula cancels there. NaN and infinities
  * give what libm gives. Results of gelu below 2^-126 are 0. Where the sigmoid in silu is below
  * 2^-126 it is subnormal: it has fewer digits, and so has the result. The sine of an argument
  * beyond 8192 is computed by libm. elementary.h has the same functions for one element, for callers
