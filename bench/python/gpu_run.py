@@ -6,7 +6,9 @@ machine with an NVIDIA GPU and PyTorch; elsewhere it exits with 77.
 Cost: two bare processes, one process under each command and one under torch.profiler (CUDA activity only) exist side by side
 and take turns in random order. Each is told to run some steps and reports their time, while the others wait. So all have the
 same clock frequencies and the same neighbours. The ratio of a round is the time divided by the geometric mean of the two bare
-times.
+times. A turn takes a fraction of a second, as a training runs step after step: in turns of a few steps, much of the time goes
+by until the caches hold the code of the driver and of CUPTI again, which the other processes have driven out.
+ASSAY_BENCH_STEPS changes the number of launch-bound steps of a turn.
 
 Figures: the same steps run without a pause, under assay and under torch.profiler, in separate processes. Over the last steps,
 the kernel totals are compared name by name, and so is the share of the time without a kernel. The record's own sums are
@@ -256,7 +258,8 @@ def main(commands):
     with tempfile.TemporaryDirectory() as folder:
         steadies = {"small": [start_steady("small", runs[0], folder, i) for i in range(2)],
                     "large": [start_steady("large", runs[0], folder, 0)]}
-        small, report_small = cost("small", named, budget, 3, 6, 1.10)
+        steps = int(os.environ.get("ASSAY_BENCH_STEPS", 60))
+        small, report_small = cost("small", named, budget, max(3, steps // 6), steps, 1.10)
         large, report_large = cost("large", dict(list(named.items())[:1]), 0.6 * budget, 1, 1, 1.01)
         for ours, theirs, *_ in sum(steadies.values(), []):
             wait_ready(ours)
