@@ -3,34 +3,60 @@
 
 #include "models/kernel/level/level.h"
 
+/* Walks are computed some columns at a time, whose sums stay in registers. gcc would interleave two
+ * neighbours of a plain loop over the columns, and then not vectorise it. */
+enum {
+    WALK_VECTORS = ASSAY__WALK_STARTS / ASSAY__FLOATS,
+    AT_ONCE = WALK_VECTORS < 8 ? WALK_VECTORS : 8,
+    WALK_COLUMNS = AT_ONCE * ASSAY__FLOATS
+};
+_Static_assert(ASSAY__WALK_STARTS % WALK_COLUMNS == 0, "no columns are left");
+
+typedef struct walk_sums {
+    assay__floats of[AT_ONCE];
+} walk_sums;
+
+/* sums += factor x[columns] */
+ASSAY__ELEMENT void add_columns(walk_sums *sums, assay__floats factor, const float *x)
+{
+    ASSAY__UNROLL
+    for (int v = 0; v < AT_ONCE; v++)
+        sums->of[v] += factor * *(const assay__floats_at *)(x + v * ASSAY__FLOATS);
+}
+
 void ASSAY__AT(walk_step)(const int64_t *offsets, const int32_t *neighbours, int64_t first,
                           int64_t nodes, const float *before, const float *after, const float *x,
                           float *y)
 {
-    for (int64_t i = 0; i < nodes; i++) {
-        float *restrict out = y + i * ASSAY__WALK_STARTS;
-        float sum[ASSAY__WALK_STARTS] = {0};
+    for (int64_t at = 0; at < nodes * ASSAY__WALK_STARTS; at += WALK_COLUMNS) {
+        const int64_t i = at / ASSAY__WALK_STARTS, column = at % ASSAY__WALK_STARTS;
         const int64_t end = offsets[first + i + 1];
+        walk_sums sums = {{{0}}};
         for (int64_t e = offsets[first + i]; e < end; e++) {
-            int64_t j = neighbours[e] - first;
-            const float *restrict row = x + j * ASSAY__WALK_STARTS;
-            const float factor = before[j];
-            for (int c = 0; c < ASSAY__WALK_STARTS; c++)
-                sum[c] += factor * row[c];
+            const int64_t j = neighbours[e] - first;
+            add_columns(&sums, before[j] - (assay__floats){0}, x + j * ASSAY__WALK_STARTS + column);
         }
-        const float factor = after[i];
-        for (int c = 0; c < ASSAY__WALK_STARTS; c++)
-            out[c] = factor * sum[c];
+        ASSAY__UNROLL
+        for (int v = 0; v < AT_ONCE; v++)
+            *(assay__floats_at *)(y + at + v * ASSAY__FLOATS) = after[i] * sums.of[v];
     }
 }
 
-void ASSAY__AT(walk_multiply)(int64_t nodes, const float *x, const float *y,
-                              float *restrict products)
+void ASSAY__AT(walk_multiply)(int64_t nodes, const float *x, const float *y, float *products)
 {
-    memset(products, 0, ASSAY__WALK_STARTS * sizeof *products);
-    for (int64_t i = 0; i < nodes; i++)
-        for (int c = 0; c < ASSAY__WALK_STARTS; c++)
-            products[c] += x[i * ASSAY__WALK_STARTS + c] * y[i * ASSAY__WALK_STARTS + c];
+    for (int64_t column = 0; column < ASSAY__WALK_STARTS; column += WALK_COLUMNS) {
+        walk_sums sums = {{{0}}};
+        for (int64_t i = 0; i < nodes; i++) {
+            const float *left = x + i * ASSAY__WALK_STARTS + column;
+            const float *right = y + i * ASSAY__WALK_STARTS + column;
+            ASSAY__UNROLL
+            for (int v = 0; v < AT_ONCE; v++) {
+                sums.of[v] += *(const assay__floats_at *)(left + v * ASSAY__FLOATS) *
+                              *(const assay__floats_at *)(right + v * ASSAY__FLOATS);
+            }
+        }
+        memcpy(products + column, sums.of, sizeof sums.of);
+    }
 }
 
 /* The neighbours of a node: the rows `list` of z, counted from `first`. */
