@@ -150,11 +150,12 @@ static assay_status be_busy(void *context, uint64_t iterations)
     return ASSAY_OK;
 }
 
-/* To within the kernel's ticks at both ends. */
+/* To within the kernel's ticks at both ends, which are late on a virtual machine that waits for a
+ * processor. */
 static void long_samples_know_their_processor_time(void **state)
 {
     (void)state;
-    double seconds = 0.11;
+    double seconds = 0.25;
     assay_subject subject = ASSAY_SUBJECT_INIT;
     subject.name = "busy";
     subject.context = &seconds;
@@ -168,7 +169,7 @@ static void long_samples_know_their_processor_time(void **state)
     assert_int_equal(found->user_seconds.validity, ASSAY_VALID);
     assert_int_equal(found->sys_seconds.validity, ASSAY_VALID);
     double used = found->user_seconds.value + found->sys_seconds.value;
-    assert_true(used > seconds - 0.02 && used < seconds + 0.02);
+    assert_true(used > 0.7 * seconds && used < 1.3 * seconds);
     assert_true(found->sys_seconds.value >= 0 && found->user_seconds.value >= 0);
     assay_record_free(record);
 }
