@@ -16,6 +16,7 @@
 #include "models/graph/attention.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "models/kernel/kernels.h"
@@ -351,7 +352,7 @@ typedef struct heads_pass {
     const float *qkv;
     float *scratch; /* for one head in each part */
     size_t scratch_each;
-    int parts;
+    atomic_llong next; /* the head to take next */
     float *output, *log_sum;
     const float *doutput; /* backward */
     float *dqkv, *dbias;
@@ -368,35 +369,39 @@ static void heads_backward(const heads_pass *p, const head *h, int64_t first, in
     backward_head(h, &d);
 }
 
-/* Part number `part` computes every head whose index modulo `parts` is `part`. A head belongs to
- * one part in all graphs, so that only one thread writes the gradient of its bias. */
-static void heads_part(void *context, int part)
+/* Compute one head in all graphs, so that only one thread writes the gradient of its bias. */
+static void compute_head(const heads_pass *p, int64_t index, float *scratch)
 {
-    const heads_pass *p = context;
     const assay__graph *graph = p->attention->graph;
-    float *scratch = p->scratch + (size_t)part * p->scratch_each;
     int64_t pairs = 0;
     for (int64_t g = 0; g < graph->graphs; g++) {
         const int64_t first = graph->graph_offsets[g];
         const int64_t nodes = graph->graph_offsets[g + 1] - first;
-        for (int64_t a = part; a < p->attention->heads; a += p->parts) {
-            const head h = head_of(p->attention, g, a, pairs, p->qkv, scratch);
-            if (p->dqkv != NULL) {
-                heads_backward(p, &h, first, a);
-            } else {
-                forward_head(&h, p->output + first * h.hidden + a * h.width,
-                             p->log_sum + a * graph->nodes + first);
-            }
+        const head h = head_of(p->attention, g, index, pairs, p->qkv, scratch);
+        if (p->dqkv != NULL) {
+            heads_backward(p, &h, first, index);
+        } else {
+            forward_head(&h, p->output + first * h.hidden + index * h.width,
+                         p->log_sum + index * graph->nodes + first);
         }
         pairs += nodes * nodes;
     }
 }
 
+/* A part has scratch of its own and takes heads until none are left. So a thread that is slowed
+ * down by others takes fewer heads. */
+static void heads_part(void *context, int part)
+{
+    heads_pass *p = context;
+    float *scratch = p->scratch + (size_t)part * p->scratch_each;
+    for (int64_t index; (index = atomic_fetch_add(&p->next, 1)) < p->attention->heads;)
+        compute_head(p, index, scratch);
+}
+
 static void pass_heads(heads_pass pass)
 {
-    pass.parts = parts_of(pass.attention);
     pass.scratch_each = head_scratch(pass.attention);
-    assay__parallel(pass.parts, heads_part, &pass);
+    assay__parallel(parts_of(pass.attention), heads_part, &pass);
 }
 
 void assay__attention_forward(const assay__attention *attention, const float *qkv, float *scratch,

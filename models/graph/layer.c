@@ -179,7 +179,7 @@ static void merge(const assay__layer *layer, const assay__layer_place *place, co
                       .y = y,
                       .mean = kept->mean[part],
                       .rstd = kept->rstd[part],
-                      .parts = assay__parts(nodes * hidden, LEAST_VALUES)};
+                      .parts = assay__fine_parts(nodes * hidden, LEAST_VALUES)};
     assay__parallel(pass.parts, norm_part, &pass);
 }
 
@@ -216,7 +216,7 @@ static void activation_part(void *context, int part)
 
 static void pass_activation(activation_pass pass)
 {
-    pass.parts = assay__parts(pass.count, LEAST_VALUES);
+    pass.parts = assay__fine_parts(pass.count, LEAST_VALUES);
     assay__parallel(pass.parts, activation_part, &pass);
 }
 

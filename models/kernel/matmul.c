@@ -102,16 +102,16 @@ typedef struct shared_product {
     float *c;
     int64_t c_stride;
     int parts;
+    int64_t grain; /* a part of the columns begins at a multiple of this */
 } shared_product;
 
 /* Computes some columns of the result. The split is by columns so that no two parts copy the same
  * columns of `b`. */
 static void columns_part(void *context, int part)
 {
-    enum { GRAIN = 16 };
     const shared_product *p = context;
-    const int64_t first = assay__part_start(p->n, GRAIN, p->parts, part);
-    const int64_t end = assay__part_start(p->n, GRAIN, p->parts, part + 1);
+    const int64_t first = assay__part_start(p->n, p->grain, p->parts, part);
+    const int64_t end = assay__part_start(p->n, p->grain, p->parts, part + 1);
     assay__matrix b = p->b;
     b.data += first * (b.transposed ? b.stride : 1);
     if (end > first) {
@@ -137,12 +137,20 @@ static void rows_part(void *context, int part)
 
 static void shared(shared_product p)
 {
-    enum { LEAST = 200000 }; /* multiply-adds of a part, which take some microseconds */
-    p.parts = assay__parts(p.m * p.n * p.k, LEAST);
+    enum { LEAST = 200000 };         /* multiply-adds of a part, which take some microseconds */
+    enum { NARROW = 16, WIDE = 32 }; /* columns: one vector of AVX-512, and two */
+    const int64_t steps = p.m * p.n * p.k;
+    const bool by_columns = 4 * p.n >= p.m;
+    p.parts = assay__parts(steps, LEAST);
+    p.grain = NARROW;
+    if (by_columns && p.n >= 2 * WIDE * p.parts) {
+        p.grain = WIDE;
+        p.parts = assay__fine_parts(steps, LEAST);
+    }
     if (p.parts == 1)
         product(p.m, p.n, p.k, p.alpha, p.a, p.b, p.bias, p.beta, p.c, p.c_stride);
     else
-        assay__parallel(p.parts, 4 * p.n >= p.m ? columns_part : rows_part, &p);
+        assay__parallel(p.parts, by_columns ? columns_part : rows_part, &p);
 }
 
 void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
@@ -151,14 +159,14 @@ void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a
     if (m == 0 || n == 0 || k == 0)
         scale(m, n, beta, c, c_stride);
     else
-        shared((shared_product){m, n, k, alpha, beta, a, b, NULL, c, c_stride, 1});
+        shared((shared_product){m, n, k, alpha, beta, a, b, NULL, c, c_stride, 1, 1});
 }
 
 void assay__matmul_bias(int64_t m, int64_t n, int64_t k, assay__matrix a, assay__matrix b,
                         const float *bias, float *c, int64_t c_stride)
 {
     if (m > 0 && n > 0 && k > 0)
-        shared((shared_product){m, n, k, 1, 1, a, b, bias, c, c_stride, 1});
+        shared((shared_product){m, n, k, 1, 1, a, b, bias, c, c_stride, 1, 1});
 }
 
 void assay__matvec(int64_t m, int64_t k, const float *a, int64_t stride, const float *x, float beta,

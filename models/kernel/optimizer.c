@@ -51,7 +51,7 @@ assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
     enum { LEAST = 16384 };
     adam_pass pass = {parameters->total, (float)rate,   (float)correction,  parameters->gradients,
                       state->first,      state->second, parameters->values, 1};
-    pass.parts = assay__parts((int64_t)pass.count, LEAST);
+    pass.parts = assay__fine_parts((int64_t)pass.count, LEAST);
     assay__parallel(pass.parts, adam_part, &pass);
     return ASSAY_OK;
 }

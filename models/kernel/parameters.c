@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "models/kernel/threads.h"
 
 enum { MAX_NAME_BYTES = 256 };
 
@@ -100,9 +101,27 @@ float *assay__parameters_gradient(const assay__parameters *parameters, size_t in
     return parameters->list[index].gradient;
 }
 
+typedef struct zero_pass {
+    float *values;
+    int64_t count;
+    int parts;
+} zero_pass;
+
+static void zero_part(void *context, int part)
+{
+    enum { GRAIN = 1024 };
+    const zero_pass *p = context;
+    const int64_t start = assay__part_start(p->count, GRAIN, p->parts, part);
+    const int64_t end = assay__part_start(p->count, GRAIN, p->parts, part + 1);
+    memset(p->values + start, 0, (size_t)(end - start) * sizeof *p->values);
+}
+
 void assay__parameters_zero_gradients(assay__parameters *parameters)
 {
-    memset(parameters->gradients, 0, parameters->total * sizeof(float));
+    enum { LEAST = 65536 }; /* floats of a part, which take some ten microseconds */
+    zero_pass pass = {parameters->gradients, (int64_t)parameters->total, 1};
+    pass.parts = assay__fine_parts(pass.count, LEAST);
+    assay__parallel(pass.parts, zero_part, &pass);
 }
 
 void assay__parameters_uniform(assay__parameters *parameters, size_t index, float bound,

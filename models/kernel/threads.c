@@ -157,10 +157,22 @@ int assay__threads(void)
     return threads > 0 ? threads : 1;
 }
 
+static int parts_up_to(int64_t most, int64_t count, int64_t least)
+{
+    const int64_t parts = count / least;
+    return parts < 1 ? 1 : (int)(parts < most ? parts : most);
+}
+
 int assay__parts(int64_t count, int64_t least)
 {
-    int64_t parts = count / least, threads = inside ? 1 : assay__threads();
-    return parts < 1 ? 1 : (int)(parts < threads ? parts : threads);
+    return parts_up_to(inside ? 1 : assay__threads(), count, least);
+}
+
+int assay__fine_parts(int64_t count, int64_t least)
+{
+    enum { FINER = 4 };
+    const int threads = inside ? 1 : assay__threads();
+    return parts_up_to(threads == 1 ? 1 : FINER * threads, count, least);
 }
 
 int64_t assay__part_start(int64_t count, int64_t grain, int parts, int part)

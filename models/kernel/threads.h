@@ -34,6 +34,11 @@ void assay__parallel(int parts, assay__part part, void *context);
  * with fewer than `least` things. Inside a part it is 1. */
 int assay__parts(int64_t count, int64_t least);
 
+/* Returns a number of parts that is up to four times as large, for work whose parts need no memory
+ * of their own. A thread that is slowed down by others then takes fewer parts, and the rest need
+ * not wait for it. */
+int assay__fine_parts(int64_t count, int64_t least);
+
 /* Returns where part `part` of `parts` begins among `count` things: at a multiple of `grain`, or at
  * `count`. A part ends where the next begins. */
 int64_t assay__part_start(int64_t count, int64_t grain, int parts, int part);

@@ -63,6 +63,7 @@ static void test_every_part_once(void **state)
     assay_models_set_threads(0);
     assert_int_equal(assay__threads(), 1);
     assert_int_equal(assay__parts(1000, 1), 1);
+    assert_int_equal(assay__fine_parts(1000, 1), 1);
 }
 
 static void test_ranges(void **state)
@@ -72,6 +73,9 @@ static void test_ranges(void **state)
     assert_int_equal(assay__parts(1000, 100), 5);
     assert_int_equal(assay__parts(250, 100), 2);
     assert_int_equal(assay__parts(0, 100), 1);
+    assert_int_equal(assay__fine_parts(10000, 100), 20);
+    assert_int_equal(assay__fine_parts(1000, 100), 10);
+    assert_int_equal(assay__fine_parts(0, 100), 1);
     for (int64_t count = 0; count < 100; count++) {
         for (int parts = 1; parts <= 5; parts++) {
             assert_int_equal(assay__part_start(count, 8, parts, 0), 0);
