@@ -170,9 +170,17 @@ static assay_status look_at_lanes_again(assay__journal_view *view, int descripto
     return ASSAY_OK;
 }
 
+/* Whether the pool has grown since the header was read. */
+static bool has_grown(const assay__journal_view *view, int descriptor)
+{
+    uint64_t used;
+    return read_mark(descriptor, offsetof(assay__journal_header, pool_used), UINT64_MAX, &used) &&
+           used != view->header.pool_used;
+}
+
 /* If the writer is gone and the pool has no rings and samples, nothing refers to the unused part of
  * the pool. So the copy can end where the used part ends. With thousands of small journals, this
- * saves most of the work. */
+ * saves most of the work. A writer in another container seems to be gone: see copy_file(). */
 static void cut_unused(assay__journal_header *header)
 {
     bool may_grow = header->state == ASSAY__JOURNAL_OPEN &&
@@ -181,15 +189,17 @@ static void cut_unused(assay__journal_header *header)
         header->pool_bytes = header->pool_used;
 }
 
-static assay_status copy_file(assay__journal_view *view, int descriptor, size_t length,
-                              const char *path, assay_error *error)
+static void release_copy(assay__journal_view *view)
 {
-    _Alignas(assay__journal_header) unsigned char head[ASSAY__JOURNAL_HEADER_BYTES];
-    assay_status status = view_header(view, descriptor, head, length, path, error);
-    if (status != ASSAY_OK)
-        return status;
-    cut_unused(&view->header);
-    view->file = path;
+    assay__sparse_free(view->copy, view->copy_bytes);
+    free(view->rings_after);
+    view->copy = NULL;
+    view->rings_after = NULL;
+}
+
+static assay_status copy_pool(assay__journal_view *view, int descriptor, const char *path,
+                              assay_error *error)
+{
     view->copy_bytes = ASSAY__JOURNAL_HEADER_BYTES + view->header.pool_bytes;
     view->bytes = view->copy = assay__sparse_new(view->copy_bytes);
     if (view->copy == NULL)
@@ -198,7 +208,28 @@ static assay_status copy_file(assay__journal_view *view, int descriptor, size_t 
         return fail_as_shrunk(path, error);
     if (look_at_lanes_again(view, descriptor) != ASSAY_OK)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
+    view->changed |= has_grown(view, descriptor);
     return ASSAY_OK;
+}
+
+/* Copy the file. If the pool turns out to grow although its writer seemed to be gone, the writer is
+ * in another container. Then the copy lacks what its nodes refer to, and is made again in full. */
+static assay_status copy_file(assay__journal_view *view, int descriptor, size_t length,
+                              const char *path, assay_error *error)
+{
+    _Alignas(assay__journal_header) unsigned char head[ASSAY__JOURNAL_HEADER_BYTES];
+    assay_status status = view_header(view, descriptor, head, length, path, error);
+    if (status != ASSAY_OK)
+        return status;
+    const uint64_t whole = view->header.pool_bytes;
+    view->file = path;
+    cut_unused(&view->header);
+    status = copy_pool(view, descriptor, path, error);
+    if (status != ASSAY_OK || view->header.pool_bytes == whole || !has_grown(view, descriptor))
+        return status;
+    release_copy(view);
+    view->header.pool_bytes = whole;
+    return copy_pool(view, descriptor, path, error);
 }
 
 assay_status assay__journal_view_file(assay__journal_view *view, const char *path,
@@ -219,7 +250,6 @@ assay_status assay__journal_view_file(assay__journal_view *view, const char *pat
 
 void assay__journal_view_release(assay__journal_view *view)
 {
-    assay__sparse_free(view->copy, view->copy_bytes);
-    free(view->rings_after);
+    release_copy(view);
     *view = (assay__journal_view){0};
 }

@@ -3,9 +3,11 @@
 #include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "monitor/state.h"
@@ -387,9 +389,60 @@ static void test_a_journal_of_another_container_is_live(void **state)
     assert_int_equal(unlink(file), 0);
 }
 
+/* Called once by kill() below: the reader asks whether the writer is there after it has read the
+ * header and before it reads the pool. */
+static void (*before_the_pool)(void);
+static assay_monitor *growing;
+
+int kill(pid_t pid, int signal)
+{
+    void (*now)(void) = before_the_pool;
+    before_the_pool = NULL;
+    if (now != NULL)
+        now();
+    return (int)syscall(SYS_kill, pid, signal);
+}
+
+enum { LATE_OPERATIONS = 500 };
+
+static void add_operations(void)
+{
+    for (int i = 0; i < LATE_OPERATIONS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "late %d", i);
+        assay_span_end(assay_monitor_begin(growing, name));
+    }
+}
+
+/* A writer in another container, whose process id means nothing here, adds operations while the
+ * reader is between the header and the rest, and is quiet afterwards. They are read in full. */
+static void test_a_journal_that_grows_behind_its_header(void **state)
+{
+    (void)state;
+    char file[64];
+    snprintf(file, sizeof file, "/tmp/assay-growing-%d.assay", (int)getpid());
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.journal_path = file;
+    growing = open_monitor(&options);
+    assay_span_end(assay_monitor_begin(growing, "first"));
+    ((assay__journal_header *)(uintptr_t)assay__monitor_journal(growing))->process_id = INT32_MAX;
+    before_the_pool = add_operations;
+    assay_record *record = NULL;
+    assert_int_equal(assay_snapshot_file(file, NULL, &record), ASSAY_OK);
+    assert_null(before_the_pool);
+    assert_int_equal(record->integrity.torn_operations, 0);
+    assert_int_equal(record->operation_count, LATE_OPERATIONS + 1);
+    for (size_t i = 0; i < record->operation_count; i++)
+        assert_int_equal(record->operations[i].bucket_count, 1);
+    assay_record_free(record);
+    assay_monitor_free(growing);
+    assert_int_equal(unlink(file), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_journal_that_grows_behind_its_header),
         cmocka_unit_test(test_threads_that_ended_keep_their_figures),
         cmocka_unit_test(test_lanes_are_recycled),
         cmocka_unit_test(test_a_journal_of_another_container_is_live),
