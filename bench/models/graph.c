@@ -65,7 +65,7 @@ typedef struct product {
 static void ours(const product *p)
 {
     assay__narrow_product(p->m, p->n, p->k, p->a, p->transposed ? 1 : p->k,
-                          p->transposed ? p->m : 1, p->b, p->n, false, p->c, p->n);
+                          p->transposed ? p->m : 1, p->b, p->n, NULL, false, p->c, p->n);
 }
 
 static void bare(const product *p)

@@ -305,7 +305,7 @@ static void layer_forward(const kan_net *kan, const layer *at, int64_t rows, con
         basis_of(kan, count, rows, x + i * block, basis,
                  training ? at->silu_slope + i * block : NULL);
         assay__narrow_product(at->out, rows, count * terms, at->packed + i * terms, at->terms, 1,
-                              basis, block, i > 0, at->y, block);
+                              basis, block, NULL, i > 0, at->y, block);
     }
 }
 
@@ -349,7 +349,7 @@ static void layer_backward(const kan_net *kan, const layer *at, int64_t rows, co
             int64_t count = kan->group < at->in - i ? kan->group : at->in - i;
             assay__narrow_product(count * (functions + 1), rows, at->out,
                                   at->turned + i * (functions + 1) * at->out, at->out, 1, dy, block,
-                                  false, kan->dbasis, block);
+                                  NULL, false, kan->dbasis, block);
         }
         for (int64_t row = 0; row < rows; row++)
             to[row] = dsilu[row] * slope[row];

@@ -219,7 +219,7 @@ static void take_queries(const head *h, const block *b)
 static void score(const head *h, const block *b)
 {
     assay__narrow_product(b->tall, b->wide, h->width, h->queries, h->deep, 1,
-                          h->keys_across + b->column, h->across + APART, false, h->scores,
+                          h->keys_across + b->column, h->across + APART, NULL, false, h->scores,
                           b->stride);
     if (h->bias == NULL)
         return;
@@ -268,7 +268,7 @@ static void forward_head(const head *h, float *output, float *log_sum)
                                        h->width, h->deep, h->mixed);
             }
             assay__narrow_product(b.tall, h->deep, b.columns, h->scores, b.stride, 1,
-                                  h->values + column * h->deep, h->deep, column > 0, h->mixed,
+                                  h->values + column * h->deep, h->deep, NULL, column > 0, h->mixed,
                                   h->deep);
         }
         for (int64_t i = 0; i < b.rows; i++) {
@@ -305,19 +305,19 @@ static void backward_block(const head *h, const head_gradient *d, const block *b
     const int64_t deep = h->deep, keys = b->column * deep;
     score(h, b);
     assay__narrow_product(b->tall, b->wide, h->width, h->doutput, deep, 1,
-                          h->values_across + b->column, h->across + APART, false, h->gradients,
-                          b->stride);
+                          h->values_across + b->column, h->across + APART, NULL, false,
+                          h->gradients, b->stride);
     assay__attention_weigh_backward(b->rows, b->columns, b->stride, d->log_sum + b->row, h->width,
                                     h->hidden, d->output + b->row * h->hidden,
                                     d->doutput + b->row * h->hidden, h->scores, h->gradients);
     if (d->dbias != NULL)
         add_bias_gradient(h, b, d->dbias);
     assay__narrow_product(b->tall, deep, b->columns, h->gradients, b->stride, 1, h->keys + keys,
-                          deep, b->column > 0, h->mixed, deep);
-    assay__narrow_product(b->wide, deep, b->rows, h->scores, 1, b->stride, h->doutput, deep,
+                          deep, NULL, b->column > 0, h->mixed, deep);
+    assay__narrow_product(b->wide, deep, b->rows, h->scores, 1, b->stride, h->doutput, deep, NULL,
                           b->row > 0, h->dvalues + keys, deep);
     assay__narrow_product(b->wide, deep, b->rows, h->gradients, 1, b->stride, h->queries, deep,
-                          b->row > 0, h->dkeys + keys, deep);
+                          NULL, b->row > 0, h->dkeys + keys, deep);
 }
 
 static void backward_head(const head *h, const head_gradient *d)

@@ -37,7 +37,7 @@ static void few_inputs(int64_t rows, int64_t in, int64_t out, const float *dy, c
     float turned[FEW * OUTPUTS];
     for (int64_t o = 0; o < out; o += OUTPUTS) {
         const int64_t count = out - o < OUTPUTS ? out - o : OUTPUTS;
-        assay__narrow_product(in, count, rows, x, 1, in, dy + o, out, false, turned, count);
+        assay__narrow_product(in, count, rows, x, 1, in, dy + o, out, NULL, false, turned, count);
         for (int64_t j = 0; j < count; j++)
             for (int64_t i = 0; i < in; i++)
                 dweight[(o + j) * in + i] += turned[i * count + j];

@@ -84,14 +84,14 @@ static void keep_best(assay__road_searcher *self, int64_t option_count, int64_t 
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < option_count; i++) {
-        assay__route_held option = self->options[i];
-        int64_t at = kept < width ? kept : width;
-        while (at > 0 && option.log_probability > self->beam[at - 1].log_probability)
-            at--;
-        if (at == width || option.log_probability == -INFINITY)
+        const assay__route_held option = self->options[i];
+        const double value = option.log_probability;
+        if (value == -INFINITY ||
+            (kept == width && !(value > self->beam[width - 1].log_probability)))
             continue;
-        kept += kept < width;
-        memmove(&self->beam[at + 1], &self->beam[at], (size_t)(kept - at - 1) * sizeof option);
+        int64_t at = kept < width ? kept++ : width - 1;
+        for (; at > 0 && value > self->beam[at - 1].log_probability; at--)
+            self->beam[at] = self->beam[at - 1];
         self->beam[at] = option;
     }
     for (int64_t i = 0; i < kept; i++) {

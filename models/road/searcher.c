@@ -240,15 +240,14 @@ static void reach(assay__road_searcher *self)
         if (self->row_of[parent] < 0) {
             memcpy(self->parents + count * H, self->state[0] + parent * H,
                    (size_t)H * sizeof(float));
-            memcpy(self->reached + count * gates, self->product_bias,
-                   (size_t)gates * sizeof(float));
             self->row_of[parent] = (int32_t)count++;
         }
         self->row[i] = self->row_of[parent];
         self->last_road[i] = self->beam[i].road;
     }
     assay__narrow_product(count, gates, H, self->parents, H, 1, self->product,
-                          gates + self->model->shape.scorer, true, self->reached, gates);
+                          gates + self->model->shape.scorer, self->product_bias, false,
+                          self->reached, gates);
 }
 
 assay_status assay__road_searcher_forward(assay__road_searcher *self, assay_error *error)
@@ -259,10 +258,8 @@ assay_status assay__road_searcher_forward(assay__road_searcher *self, assay_erro
     reach(self);
     assay__gru_advance(self->beam_count, H, self->road_input, self->last_road, self->reached,
                        self->row, self->parents, self->gates, self->state[1]);
-    for (int64_t i = 0; i < self->beam_count; i++)
-        memcpy(self->context + i * S, self->goal_score, (size_t)S * sizeof(float));
     assay__narrow_product(self->beam_count, S, H, self->state[1], H, 1, self->product + gates,
-                          gates + S, true, self->context, S);
+                          gates + S, self->goal_score, false, self->context, S);
     assay__road_score_routes(self->first[self->beam_count], self->route_of, S, self->choice,
                              self->features, self->road_score, self->context, self->feature_weight,
                              weight(self, self->model->at.out), self->logits);

@@ -99,7 +99,7 @@ static void input_part(void *context, int part)
     const int64_t first = assay__part_start(p->gates, GRAIN, p->parts, part);
     const int64_t end = assay__part_start(p->gates, GRAIN, p->parts, part + 1);
     assay__narrow_product(p->input, end - first, p->rows, p->x, 1, p->input, p->slopes + first,
-                          p->gates, false, p->gradient + first, p->gates);
+                          p->gates, NULL, false, p->gradient + first, p->gates);
 }
 
 /* Computes the gradient of weight_ih from `rows` rows of inputs and slopes. */

@@ -140,15 +140,18 @@ static void test_narrow_product(void **unused)
     (void)unused;
     enum { MOST_M = 17, MOST_N = 112, K = 37, STRIDE = 120 };
     float *a = normal_floats((size_t)MOST_M * K, 1), *b = normal_floats((size_t)K * STRIDE, 2);
+    float *bias = normal_floats(MOST_N, 4);
     for (int64_t m = 1, n = 1; n <= MOST_N; n += 3, m = m % MOST_M + 1) {
-        for (int variant = 0; variant < 4; variant++) {
-            bool transposed = variant % 2 != 0, add = variant >= 2;
+        for (int variant = 0; variant < 6; variant++) {
+            bool transposed = variant % 2 != 0, add = variant / 2 == 1, biased = variant / 2 == 2;
             float *ours = normal_floats((size_t)MOST_M * STRIDE, 3);
             float *theirs = normal_floats((size_t)MOST_M * STRIDE, 3);
             assay__narrow_product(m, n, K, a, transposed ? 1 : K, transposed ? m : 1, b, STRIDE,
-                                  add, ours, STRIDE);
+                                  biased ? bias : NULL, add, ours, STRIDE);
+            for (int64_t i = 0; biased && i < m * n; i++)
+                theirs[i / n * STRIDE + i % n] = bias[i % n];
             reference_matmul(m, n, K, 1, (assay__matrix){a, transposed ? m : K, transposed},
-                             (assay__matrix){b, STRIDE, false}, add, theirs, STRIDE);
+                             (assay__matrix){b, STRIDE, false}, add || biased, theirs, STRIDE);
             for (int64_t i = 0; i < MOST_M * STRIDE; i++)
                 assert_true(fabsf(ours[i] - theirs[i]) < (i % STRIDE < n ? 1e-4F : 1e-30F));
             free(ours);
@@ -157,6 +160,7 @@ static void test_narrow_product(void **unused)
     }
     free(a);
     free(b);
+    free(bias);
 }
 
 /* Against three loops, with rows, columns and inner lengths that fill no whole tile or vector, and

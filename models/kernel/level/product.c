@@ -172,8 +172,8 @@ static void strips(int64_t m, int64_t n, product p)
 }
 
 void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
-                               int64_t a_column, const float *b, int64_t b_stride, bool add,
-                               float *c, int64_t c_stride)
+                               int64_t a_column, const float *b, int64_t b_stride,
+                               const float *bias, bool add, float *c, int64_t c_stride)
 {
     strips(m, n,
            (product){.k = k,
@@ -182,6 +182,7 @@ void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, 
                      .a_column = a_column,
                      .b = b,
                      .b_stride = b_stride,
+                     .bias = bias,
                      .add = add,
                      .c = c,
                      .c_stride = c_stride});
