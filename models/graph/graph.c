@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "models/kernel/kernels.h"
+#include "models/kernel/threads.h"
 
 void assay__graph_init(assay__graph *graph, assay__memory *memory)
 {
@@ -232,9 +233,32 @@ assay_status assay__graph_attended(assay__graph *graph, assay__adjacency *attend
 
 /* ---- Sums over neighbours ---- */
 
-void assay__graph_sum(const assay__adjacency *adjacency, int64_t nodes, int64_t width,
-                      const float *x, float *y)
+typedef struct neighbour_sums {
+    const assay__adjacency *adjacency;
+    int64_t width;
+    const float *scale, *x;
+    bool add;
+    float *y;
+} neighbour_sums;
+
+static void sum_range(void *context, int64_t first, int64_t nodes)
 {
-    memset(y, 0, (size_t)(nodes * width) * sizeof *y);
-    assay__neighbours_sum_add(adjacency->offsets, adjacency->neighbours, nodes, width, x, y);
+    const neighbour_sums *s = context;
+    const int64_t *offsets = s->adjacency->offsets, end = first + nodes;
+    const int32_t *neighbours = s->adjacency->neighbours;
+    if (!s->add)
+        memset(s->y + first * s->width, 0, (size_t)(nodes * s->width) * sizeof *s->y);
+    if (s->scale == NULL)
+        assay__neighbours_sum_add(offsets, neighbours, first, end, s->width, s->x, s->y);
+    else
+        assay__neighbours_propagate(offsets, neighbours, first, end, s->width, s->scale, s->x,
+                                    s->y);
+}
+
+void assay__graph_sum(const assay__adjacency *adjacency, int64_t nodes, int64_t width,
+                      const float *scale, bool add, const float *x, float *y)
+{
+    enum { LEAST = 8192 }; /* values of a part: some microseconds of work */
+    neighbour_sums sums = {adjacency, width, scale, x, add, y};
+    assay__parallel_ranges(nodes, 1, LEAST / width + 1, sum_range, &sums);
 }

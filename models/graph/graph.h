@@ -62,9 +62,10 @@ ASSAY_MUST_USE assay_status assay__graph_undirected(assay__graph *graph,
  * the nodes that sparse attention attends to. */
 ASSAY_MUST_USE assay_status assay__graph_attended(assay__graph *graph, assay__adjacency *attended);
 
-/* y_i = x_i + the sum of x_j over the neighbours j of i. x and y are (nodes, width) and must not
- * overlap. */
+/* Sums over the neighbours j of each node i: y_i = x_i + the sum of x_j. With `scale` (nodes) c it
+ * is c_i (c_i x_i + the sum of c_j x_j), where j differs from i. If `add`, the sums are added to y.
+ * x and y are (nodes, width) and must not overlap. */
 void assay__graph_sum(const assay__adjacency *adjacency, int64_t nodes, int64_t width,
-                      const float *x, float *y);
+                      const float *scale, bool add, const float *x, float *y);
 
 #endif

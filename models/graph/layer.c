@@ -141,20 +141,18 @@ static uint64_t mask_of(const assay__layer_kept *kept, uint64_t part)
     return kept->dropout_key * 3 + part;
 }
 
-enum { LEAST_VALUES = 16384 }; /* of a thread's part: some microseconds of work */
+/* How values are split among the threads: LEAST_VALUES take some microseconds. */
+enum { GRAIN = 64, LEAST_VALUES = 16384 };
 
 typedef struct norm_pass {
-    int64_t rows, columns;
+    int64_t columns;
     const float *x, *scale, *shift;
     float *sum, *y, *mean, *rstd;
-    int parts;
 } norm_pass;
 
-static void norm_part(void *context, int part)
+static void norm_range(void *context, int64_t first, int64_t rows)
 {
     const norm_pass *p = context;
-    const int64_t first = assay__part_start(p->rows, 1, p->parts, part);
-    const int64_t rows = assay__part_start(p->rows, 1, p->parts, part + 1) - first;
     const int64_t at = first * p->columns;
     assay__layer_norm_residual(rows, p->columns, EPSILON, p->sum + at, p->x + at, p->scale,
                                p->shift, p->sum + at, p->y + at, p->mean + first, p->rstd + first);
@@ -170,17 +168,15 @@ static void merge(const assay__layer *layer, const assay__layer_place *place, co
         assay__dropout(nodes * hidden, kept->dropout, mask_of(kept, (uint64_t)part), branch,
                        branch);
     }
-    norm_pass pass = {.rows = nodes,
-                      .columns = hidden,
+    norm_pass pass = {.columns = hidden,
                       .x = x,
                       .scale = assay__parameters_value(place->parameters, layer->norm[part]),
                       .shift = assay__parameters_value(place->parameters, layer->norm[part] + 1),
                       .sum = branch,
                       .y = y,
                       .mean = kept->mean[part],
-                      .rstd = kept->rstd[part],
-                      .parts = assay__fine_parts(nodes * hidden, LEAST_VALUES)};
-    assay__parallel(pass.parts, norm_part, &pass);
+                      .rstd = kept->rstd[part]};
+    assay__parallel_ranges(nodes, 1, LEAST_VALUES / hidden + 1, norm_range, &pass);
 }
 
 static void linear(const assay__layer_place *place, size_t weight, int64_t in, int64_t out,
@@ -194,18 +190,13 @@ static void linear(const assay__layer_place *place, size_t weight, int64_t in, i
 /* The activation function f of the feed-forward part: y = f(x) or, if backward, y = y f'(x). */
 typedef struct activation_pass {
     bool gelu, backward;
-    int64_t count;
     const float *x;
     float *y;
-    int parts;
 } activation_pass;
 
-static void activation_part(void *context, int part)
+static void activation_range(void *context, int64_t first, int64_t count)
 {
-    enum { GRAIN = 64 };
     const activation_pass *p = context;
-    const int64_t first = assay__part_start(p->count, GRAIN, p->parts, part);
-    const int64_t count = assay__part_start(p->count, GRAIN, p->parts, part + 1) - first;
     const float *x = p->x + first;
     float *y = p->y + first;
     if (!p->backward)
@@ -214,10 +205,26 @@ static void activation_part(void *context, int part)
         (p->gelu ? assay__gelu_backward : assay__relu_backward)(count, y, x, y);
 }
 
-static void pass_activation(activation_pass pass)
+static void pass_activation(int64_t count, activation_pass pass)
 {
-    pass.parts = assay__fine_parts(pass.count, LEAST_VALUES);
-    assay__parallel(pass.parts, activation_part, &pass);
+    assay__parallel_ranges(count, GRAIN, LEAST_VALUES, activation_range, &pass);
+}
+
+/* y (count) += x */
+typedef struct addition {
+    const float *x;
+    float *y;
+} addition;
+
+static void add_range(void *context, int64_t first, int64_t count)
+{
+    const addition *p = context;
+    assay__add(count, p->x + first, p->y + first);
+}
+
+static void add(int64_t count, const float *x, float *y)
+{
+    assay__parallel_ranges(count, GRAIN, LEAST_VALUES, add_range, &(addition){x, y});
 }
 
 static assay__attention attention_of(const assay__layer *layer, const assay__layer_place *place)
@@ -244,11 +251,11 @@ void assay__layer_forward(const assay__layer *layer, const assay__layer_place *p
     assay__attention_forward(&attention, kept->qkv, rest, kept->mixed, kept->log_sum);
     linear(place, layer->out_proj, hidden, hidden, kept->mixed, kept->sum[ATTENTION]);
     merge(layer, place, h, ATTENTION, kept, attended);
-    assay__add(nodes * hidden, attended, kept->merged);
+    add(nodes * hidden, attended, kept->merged);
 
     linear(place, layer->ffn[0], hidden, shape->ffn, kept->merged, kept->ffn_before);
-    pass_activation(
-        (activation_pass){shape->gelu, false, nodes * shape->ffn, kept->ffn_before, kept->ffn, 0});
+    pass_activation(nodes * shape->ffn,
+                    (activation_pass){shape->gelu, false, kept->ffn_before, kept->ffn});
     linear(place, layer->ffn[1], shape->ffn, hidden, kept->ffn, kept->sum[FEED_FORWARD]);
     merge(layer, place, kept->merged, FEED_FORWARD, kept, next);
 }
@@ -309,8 +316,8 @@ static void feed_forward_backward(const assay__layer *layer, const assay__layer_
     norm_backward(layer, place, FEED_FORWARD, kept, dnext, dnext);
     float *dbranch = branch_backward(place, FEED_FORWARD, kept, dnext, scratch);
     linear_backward(place, layer->ffn[1], shape->ffn, hidden, dbranch, kept->ffn, dffn);
-    pass_activation(
-        (activation_pass){shape->gelu, true, nodes * shape->ffn, kept->ffn_before, dffn, 0});
+    pass_activation(nodes * shape->ffn,
+                    (activation_pass){shape->gelu, true, kept->ffn_before, dffn});
     linear_backward_add(place, layer->ffn[0], hidden, shape->ffn, dffn, kept->merged, dnext);
 }
 
@@ -348,7 +355,7 @@ void assay__layer_backward(const assay__layer *layer, const assay__layer_place *
                             dbranch, rest, dh);
 
     norm_backward(layer, place, ATTENTION, kept, dnext, dsum);
-    assay__add(wide, dsum, dh);
+    add(wide, dsum, dh);
     dbranch = branch_backward(place, ATTENTION, kept, dsum, branch);
     attention_backward(layer, place, h, kept, dbranch, rest, dh);
 }

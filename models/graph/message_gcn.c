@@ -1,19 +1,14 @@
 /* Graph convolution: first the normalised sum over the neighbours, then the linear map. In this
  * order backward needs only one array from forward, the sums. Backward uses the transposed
  * normalised adjacency: it sums over targets instead of sources. */
-#include <string.h>
-
 #include "models/graph/message.h"
-#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 
 void assay__gcn_forward(const assay__message *message, const assay__parameters *parameters,
                         const assay__graph *graph, const float *h, float *kept, float *y)
 {
     int64_t width = message->hidden, nodes = graph->nodes;
-    memset(kept, 0, (size_t)(nodes * width) * sizeof *kept);
-    assay__neighbours_propagate(graph->in.offsets, graph->in.neighbours, nodes, width,
-                                graph->gcn_scale, h, kept);
+    assay__graph_sum(&graph->in, nodes, width, graph->gcn_scale, false, h, kept);
     assay__linear_forward(nodes, width, width, kept,
                           assay__parameters_value(parameters, message->first),
                           assay__parameters_value(parameters, message->first + 1), y);
@@ -28,6 +23,5 @@ void assay__gcn_backward(const assay__message *message, const assay__parameters 
                            assay__parameters_value(parameters, message->first), scratch,
                            assay__parameters_gradient(parameters, message->first),
                            assay__parameters_gradient(parameters, message->first + 1));
-    assay__neighbours_propagate(graph->out.offsets, graph->out.neighbours, nodes, width,
-                                graph->gcn_scale, scratch, dh);
+    assay__graph_sum(&graph->out, nodes, width, graph->gcn_scale, true, scratch, dh);
 }

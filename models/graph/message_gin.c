@@ -13,7 +13,7 @@ void assay__gin_forward(const assay__message *message, const assay__parameters *
     const float *values[4];
     for (size_t i = 0; i < 4; i++)
         values[i] = assay__parameters_value(parameters, message->first + i);
-    assay__graph_sum(&graph->in, nodes, width, h, sum);
+    assay__graph_sum(&graph->in, nodes, width, NULL, false, h, sum);
     assay__linear_forward(nodes, width, width, sum, values[0], values[1], inner);
     assay__activate(ASSAY__RELU, nodes * width, inner, inner);
     assay__linear_forward(nodes, width, width, inner, values[2], values[3], y);
@@ -36,5 +36,5 @@ void assay__gin_backward(const assay__message *message, const assay__parameters 
                            assay__parameters_value(parameters, first), dsum,
                            assay__parameters_gradient(parameters, first),
                            assay__parameters_gradient(parameters, first + 1));
-    assay__neighbours_sum_add(graph->out.offsets, graph->out.neighbours, nodes, width, dsum, dh);
+    assay__graph_sum(&graph->out, nodes, width, NULL, true, dsum, dh);
 }

@@ -9,21 +9,16 @@
 #include "models/kernel/threads.h"
 
 typedef struct adam_pass {
-    size_t count;
     float rate, correction;
     const float *gradient;
     float *first, *second, *value;
-    int parts;
 } adam_pass;
 
-static void adam_part(void *context, int part)
+static void adam_range(void *context, int64_t first, int64_t count)
 {
-    enum { GRAIN = 1024 };
     const adam_pass *p = context;
-    int64_t start = assay__part_start((int64_t)p->count, GRAIN, p->parts, part);
-    int64_t end = assay__part_start((int64_t)p->count, GRAIN, p->parts, part + 1);
-    assay__adam_update((size_t)(end - start), p->rate, p->correction, p->gradient + start,
-                       p->first + start, p->second + start, p->value + start);
+    assay__adam_update((size_t)count, p->rate, p->correction, p->gradient + first, p->first + first,
+                       p->second + first, p->value + first);
 }
 
 static assay_status take_moments(assay__adam *state, assay__memory *memory, size_t total,
@@ -48,11 +43,10 @@ assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
     state->step++;
     double rate = learning_rate / (1 - pow(0.9, (double)state->step));
     double correction = 1 / sqrt(1 - pow(0.999, (double)state->step));
-    enum { LEAST = 16384 };
-    adam_pass pass = {parameters->total, (float)rate,   (float)correction,  parameters->gradients,
-                      state->first,      state->second, parameters->values, 1};
-    pass.parts = assay__fine_parts((int64_t)pass.count, LEAST);
-    assay__parallel(pass.parts, adam_part, &pass);
+    enum { GRAIN = 1024, LEAST = 16384 };
+    adam_pass pass = {(float)rate,  (float)correction, parameters->gradients,
+                      state->first, state->second,     parameters->values};
+    assay__parallel_ranges((int64_t)parameters->total, GRAIN, LEAST, adam_range, &pass);
     return ASSAY_OK;
 }
 

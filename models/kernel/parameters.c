@@ -101,27 +101,15 @@ float *assay__parameters_gradient(const assay__parameters *parameters, size_t in
     return parameters->list[index].gradient;
 }
 
-typedef struct zero_pass {
-    float *values;
-    int64_t count;
-    int parts;
-} zero_pass;
-
-static void zero_part(void *context, int part)
+static void zero(void *values, int64_t first, int64_t count)
 {
-    enum { GRAIN = 1024 };
-    const zero_pass *p = context;
-    const int64_t start = assay__part_start(p->count, GRAIN, p->parts, part);
-    const int64_t end = assay__part_start(p->count, GRAIN, p->parts, part + 1);
-    memset(p->values + start, 0, (size_t)(end - start) * sizeof *p->values);
+    memset((float *)values + first, 0, (size_t)count * sizeof(float));
 }
 
 void assay__parameters_zero_gradients(assay__parameters *parameters)
 {
-    enum { LEAST = 65536 }; /* floats of a part, which take some ten microseconds */
-    zero_pass pass = {parameters->gradients, (int64_t)parameters->total, 1};
-    pass.parts = assay__fine_parts(pass.count, LEAST);
-    assay__parallel(pass.parts, zero_part, &pass);
+    enum { GRAIN = 1024, LEAST = 65536 }; /* floats of a part, which take some ten microseconds */
+    assay__parallel_ranges((int64_t)parameters->total, GRAIN, LEAST, zero, parameters->gradients);
 }
 
 void assay__parameters_uniform(assay__parameters *parameters, size_t index, float bound,

@@ -181,6 +181,29 @@ int64_t assay__part_start(int64_t count, int64_t grain, int parts, int part)
     return start < count ? start : count;
 }
 
+typedef struct ranges {
+    int64_t count, grain;
+    int parts;
+    assay__range range;
+    void *context;
+} ranges;
+
+static void range_part(void *context, int part)
+{
+    const ranges *r = context;
+    const int64_t first = assay__part_start(r->count, r->grain, r->parts, part);
+    const int64_t end = assay__part_start(r->count, r->grain, r->parts, part + 1);
+    if (end > first)
+        r->range(r->context, first, end - first);
+}
+
+void assay__parallel_ranges(int64_t count, int64_t grain, int64_t least, assay__range range,
+                            void *context)
+{
+    ranges r = {count, grain, assay__fine_parts(count, least), range, context};
+    assay__parallel(r.parts, range_part, &r);
+}
+
 static void one_thread_each(void)
 {
     openblas_set_num_threads(1);

@@ -30,6 +30,15 @@ typedef void (*assay__part)(void *context, int part);
  * starts the threads. After a fork the child starts threads of its own. */
 void assay__parallel(int parts, assay__part part, void *context);
 
+/* Computes the things `first` to first + count - 1. */
+typedef void (*assay__range)(void *context, int64_t first, int64_t count);
+
+/* Splits `count` things into parts, and computes the parts as assay__parallel() does. A part begins
+ * at a multiple of `grain`. Except for the last, a part has some `least` things or more. There are
+ * assay__fine_parts(). */
+void assay__parallel_ranges(int64_t count, int64_t grain, int64_t least, assay__range range,
+                            void *context);
+
 /* Returns the number of parts into which to split `count` things: one for each thread, but none
  * with fewer than `least` things. Inside a part it is 1. */
 int assay__parts(int64_t count, int64_t least);

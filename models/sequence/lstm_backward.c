@@ -89,24 +89,20 @@ typedef struct input_product {
     int64_t rows, input, gates;
     const float *x, *slopes;
     float *gradient; /* (input, gates) */
-    int parts;
 } input_product;
 
-static void input_part(void *context, int part)
+static void input_range(void *context, int64_t first, int64_t count)
 {
-    enum { GRAIN = 16 };
     const input_product *p = context;
-    const int64_t first = assay__part_start(p->gates, GRAIN, p->parts, part);
-    const int64_t end = assay__part_start(p->gates, GRAIN, p->parts, part + 1);
-    assay__narrow_product(p->input, end - first, p->rows, p->x, 1, p->input, p->slopes + first,
-                          p->gates, NULL, false, p->gradient + first, p->gates);
+    assay__narrow_product(p->input, count, p->rows, p->x, 1, p->input, p->slopes + first, p->gates,
+                          NULL, false, p->gradient + first, p->gates);
 }
 
 /* Computes the gradient of weight_ih from `rows` rows of inputs and slopes. */
 static void gather_inputs(assay__lstm *model, const assay__lstm_layer *layer, int64_t rows,
                           const float *x, const float *slopes)
 {
-    enum { LEAST = 200000 }; /* multiply-adds of a part, as in kernel/matmul.c */
+    enum { GRAIN = 32, LEAST = 200000 }; /* multiply-adds of a part, as in kernel/matmul.c */
     const int64_t in = layer->input, gates = 4 * model->shape.hidden;
     float *gradient = gradient_of(model, layer->weight_ih);
     if (!transposes(model, layer)) {
@@ -114,9 +110,8 @@ static void gather_inputs(assay__lstm *model, const assay__lstm_layer *layer, in
                       (assay__matrix){x, in, false}, 1, gradient, in);
         return;
     }
-    input_product p = {rows, in, gates, x, slopes, model->input_gradient, 1};
-    p.parts = assay__parts(rows * in * gates, LEAST);
-    assay__parallel(p.parts, input_part, &p);
+    input_product p = {rows, in, gates, x, slopes, model->input_gradient};
+    assay__parallel_ranges(gates, GRAIN, LEAST / (rows * in + 1) + 1, input_range, &p);
     assay__transpose(in, gates, p.gradient, gates, gradient, in);
 }
 

@@ -89,6 +89,40 @@ static void test_ranges(void **state)
     }
 }
 
+typedef struct covered {
+    atomic_int times[1000];
+    atomic_int calls;
+    int64_t grain;
+} covered;
+
+static void cover(void *context, int64_t first, int64_t count)
+{
+    covered *c = context;
+    assert_true(count > 0 && first % c->grain == 0);
+    atomic_fetch_add(&c->calls, 1);
+    for (int64_t i = first; i < first + count; i++)
+        atomic_fetch_add(&c->times[i], 1);
+}
+
+/* Every thing is in one range, whatever the threads, the grain and the smallest part. */
+static void test_ranges_cover_everything(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        assay_models_set_threads(threads);
+        for (int64_t count = 0; count <= 1000; count += 37) {
+            for (int64_t grain = 1; grain <= 64; grain *= 4) {
+                covered c = {.grain = grain};
+                assay__parallel_ranges(count, grain, 16, cover, &c);
+                for (int64_t i = 0; i < 1000; i++)
+                    assert_int_equal(c.times[i], i < count);
+                assert_true(c.calls <= (threads == 1 ? 1 : 4 * threads));
+            }
+        }
+    }
+    assay_models_set_threads(0);
+}
+
 static void *use_pool(void *failed)
 {
     if (!every_part_once(500))
@@ -130,7 +164,8 @@ static void test_fork(void **state)
 }
 
 /* The loss and all gradients after a step of training. */
-static double train(const char *name, const char *big, double size, int threads, double *sum)
+static double train(const char *name, const char *big, double size, double mpnn, int threads,
+                    double *sum)
 {
     assay_error error;
     assay_model *model;
@@ -139,7 +174,9 @@ static double train(const char *name, const char *big, double size, int threads,
     assert_int_equal(assay_model_find(name, &error, &class_), ASSAY_OK);
     double settings[64], loss;
     for (size_t i = 0; i < class_->option_count; i++)
-        settings[i] = strcmp(class_->options[i].name, big) == 0 ? size : class_->options[i].initial;
+        settings[i] = strcmp(class_->options[i].name, big) == 0      ? size
+                      : strcmp(class_->options[i].name, "mpnn") == 0 ? mpnn
+                                                                     : class_->options[i].initial;
     assay_models_set_threads(threads);
     assert_int_equal(assay_model_new(class_, settings, 1, &error, &model), ASSAY_OK);
     assert_int_equal(assay_model_example(model, 2, &error, inputs, &target), ASSAY_OK);
@@ -166,18 +203,24 @@ static void test_models_agree(void **state)
     (void)state;
     static const struct {
         const char *name, *big;
-        double size;
-    } cases[] = {{"graph_transformer", "num-nodes", 200},
-                 {"mlp", "batch-size", 700},
-                 {"kan", "batch-size", 700},
-                 {"siren", "batch-size", 50}};
+        double size, mpnn;
+    } cases[] = {{"graph_transformer", "num-nodes", 200, 0},
+                 {"graph_transformer", "num-nodes", 200, 1},
+                 {"graph_transformer", "num-nodes", 200, 2},
+                 {"lstm", "batch-size", 64, 0},
+                 {"mlp", "batch-size", 700, 0},
+                 {"kan", "batch-size", 700, 0},
+                 {"siren", "batch-size", 50, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double sums[3], one = train(cases[i].name, cases[i].big, cases[i].size, 1, &sums[0]);
-        double three = train(cases[i].name, cases[i].big, cases[i].size, 3, &sums[1]);
+        double sums[3],
+            one = train(cases[i].name, cases[i].big, cases[i].size, cases[i].mpnn, 1, &sums[0]);
+        double three =
+            train(cases[i].name, cases[i].big, cases[i].size, cases[i].mpnn, 3, &sums[1]);
         assert_true(fabs(three - one) <= 1e-4 * fabs(one));
         assert_true(fabs(sums[1] - sums[0]) <= 1e-4 * sums[0]);
         for (int again = 0; again < 3; again++) {
-            assert_true(train(cases[i].name, cases[i].big, cases[i].size, 3, &sums[2]) == three);
+            assert_true(train(cases[i].name, cases[i].big, cases[i].size, cases[i].mpnn, 3,
+                              &sums[2]) == three);
             assert_true(sums[2] == sums[1]);
         }
     }
@@ -274,9 +317,13 @@ static void test_searches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_part_once), cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_two_callers),     cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_models_agree),    cmocka_unit_test(test_products),
+        cmocka_unit_test(test_every_part_once),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_ranges_cover_everything),
+        cmocka_unit_test(test_two_callers),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_models_agree),
+        cmocka_unit_test(test_products),
         cmocka_unit_test(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

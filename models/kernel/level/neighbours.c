@@ -7,10 +7,10 @@
 
 static const float EPSILON = 1e-6F; /* added when gates are normalised, as in the authors' code */
 
-void ASSAY__AT(neighbours_sum_add)(const int64_t *offsets, const int32_t *neighbours, int64_t nodes,
-                                   int64_t width, const float *x, float *y)
+void ASSAY__AT(neighbours_sum_add)(const int64_t *offsets, const int32_t *neighbours, int64_t first,
+                                   int64_t end, int64_t width, const float *x, float *y)
 {
-    for (int64_t i = 0; i < nodes; i++) {
+    for (int64_t i = first; i < end; i++) {
         float *restrict sum = y + i * width;
         const float *restrict own = x + i * width;
         for (int64_t j = 0; j < width; j++)
@@ -24,10 +24,10 @@ void ASSAY__AT(neighbours_sum_add)(const int64_t *offsets, const int32_t *neighb
 }
 
 void ASSAY__AT(neighbours_propagate)(const int64_t *offsets, const int32_t *neighbours,
-                                     int64_t nodes, int64_t width, const float *c, const float *x,
-                                     float *y)
+                                     int64_t first, int64_t end, int64_t width, const float *c,
+                                     const float *x, float *y)
 {
-    for (int64_t i = 0; i < nodes; i++) {
+    for (int64_t i = first; i < end; i++) {
         float *restrict sum = y + i * width;
         const float *restrict own = x + i * width;
         for (int64_t j = 0; j < width; j++)
