@@ -202,26 +202,43 @@ static int64_t panel_columns(int64_t left)
     return left < PANEL ? left : PANEL;
 }
 
+/* Copies `vectors` vectors of each row; `vectors` is a constant where this is inlined. For a number
+ * that it does not know gcc would copy each row by `rep movsq`, which takes longer than to multiply
+ * by the row. */
+ASSAY__ELEMENT void copy_rows(const int vectors, int64_t depth, const float *b, int64_t row,
+                              float *panel)
+{
+    for (int64_t l = 0; l < depth; l++, panel += PANEL, b += row) {
+        ASSAY__UNROLL
+        for (int v = 0; v < vectors; v++)
+            *(assay__floats_at *)(panel + v * ASSAY__FLOATS) =
+                *(const assay__floats_at *)(b + v * ASSAY__FLOATS);
+    }
+}
+
 /* panel (depth, PANEL) = b (depth, columns), with element (l, j) of b at b[l * row + j * column].
  * If the columns do not fill whole vectors, the rest of the panel is 0. */
 static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t row, int64_t column,
                        float *panel)
 {
-    const int64_t whole = columns / ASSAY__FLOATS * ASSAY__FLOATS, rest = columns - whole;
-    if (rest > 0)
+    const int64_t vectors = columns / ASSAY__FLOATS, whole = vectors * ASSAY__FLOATS;
+    if (columns > whole)
         memset(panel, 0, (size_t)(depth * PANEL) * sizeof *panel);
     if (row == 1 && column != 1) {
         ASSAY__AT(transpose)(columns, depth, b, column, panel, PANEL);
         return;
     }
-    for (int64_t l = 0; l < depth && columns == PANEL; l++)
-        memcpy(panel + l * PANEL, b + l * row, PANEL * sizeof *panel); /* a constant: no call */
-    for (int64_t l = 0; l < depth && columns < PANEL; l++, panel += PANEL, b += row) {
-        for (int64_t j = 0; j < whole; j += ASSAY__FLOATS)
-            *(assay__floats_at *)(panel + j) = *(const assay__floats_at *)(b + j);
+    if (vectors == VECTORS)
+        copy_rows(VECTORS, depth, b, row, panel);
+    else if (vectors == 3)
+        copy_rows(3, depth, b, row, panel);
+    else if (vectors == 2)
+        copy_rows(2, depth, b, row, panel);
+    else if (vectors == 1)
+        copy_rows(1, depth, b, row, panel);
+    for (int64_t l = 0; l < depth && whole < columns; l++)
         for (int64_t j = whole; j < columns; j++)
-            panel[j] = b[j];
-    }
+            panel[l * PANEL + j] = b[l * row + j];
 }
 
 /* Computes m rows of a panel whose columns do not fill whole vectors. The strips write to a buffer
