@@ -161,7 +161,7 @@ int main(void)
     }
     peer_server server;
     assay__gpu_peak peak;
-    peer_start(&server, "cuda.py");
+    peer_start(&server, "gpu.py");
     require(assay__gpu_peak_measure(class_, &error, &peak), &error);
     printf("{\"name\": \"%s: float32 products\", \"value\": %.4g, \"unit\": \"GFLOP/s\", \"bar\": "
            "null, \"ok\": true}\n",

@@ -1,4 +1,4 @@
-"""PyTorch's LSTM followed by a linear layer, as sequence.py and cuda.py measure it."""
+"""PyTorch's LSTM followed by a linear layer, as sequence.py and gpu.py measure it."""
 import peer
 
 torch = peer.torch()
