@@ -13,6 +13,7 @@
 #include "assay/report.h"
 #include "base/buffer.h"
 #include "base/json_writer.h"
+#include "base/name_index.h"
 
 /* The largest text composed of a name, a command or parameters. The record limits each part of it.
  */
@@ -37,10 +38,10 @@ typedef struct assay__export_list {
     size_t record_count;
     assay__export_item *items;
     size_t item_count;
+    assay__name_index names; /* of the items */
 } assay__export_list;
 
-/* The list borrows from the records. Release it after a failure too. Names are compared pairwise,
- * so the cost is quadratic in the number of subjects; a record has hundreds at most. */
+/* The list borrows from the records. Release it after a failure too. */
 ASSAY_MUST_USE assay_status assay__export_list_init(assay__export_list *list,
                                                     const assay_record *const *records,
                                                     size_t count);

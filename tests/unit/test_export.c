@@ -113,6 +113,25 @@ static void test_names_are_unique(void **state)
     assay_record_free(record);
 }
 
+/* Trying one number after the other for each of them would take hours. */
+static void test_many_of_one_name(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    static const double seconds[] = {1.0, 2.0};
+    char last[32];
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    for (int i = 0; i < MANY; i++)
+        add_sample_subject(record, "a", seconds, 2, NULL, 0, NULL);
+    json_t *document = exported_json("bencher", record);
+    assert_int_equal(json_object_size(document), MANY);
+    snprintf(last, sizeof last, "a #%d", MANY);
+    assert_non_null(json_object_get(document, last));
+    json_decref(document);
+    assay_record_free(record);
+}
+
 static void test_several_records_are_one_document(void **state)
 {
     (void)state;
@@ -395,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_google_benchmark_rows_are_complete),
         cmocka_unit_test(test_pyperf_refuses_nothing),
         cmocka_unit_test(test_names_are_unique),
+        cmocka_unit_test(test_many_of_one_name),
         cmocka_unit_test(test_several_records_are_one_document),
         cmocka_unit_test(test_nothing_to_show_is_an_error),
         cmocka_unit_test(test_missing_figures_are_computed),
