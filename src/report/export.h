@@ -23,7 +23,7 @@ typedef struct assay__export_item {
     const assay_record *record;
     const assay_record_subject *subject;
     char *name;      /* unique in the list */
-    double *seconds; /* the samples that are valid times: finite, not negative */
+    double *seconds; /* the samples that are valid times: not negative, at most 1e100 */
     size_t count;
     assay_reading mean_seconds, low_seconds, high_seconds;
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
@@ -66,7 +66,7 @@ const char *assay__subject_label(const assay_record *record, const char *name,
  * is no command. */
 void assay__export_command(assay__buffer *text, const assay_record_subject *subject);
 
-/* The sample as a reading. A sample that is no valid time (not finite, or negative) was not
+/* The sample as a reading. A sample that is no valid time (negative, or above 1e100) was not
  * measured. */
 assay_reading assay__export_sample(const assay_record_subject *subject, size_t index);
 

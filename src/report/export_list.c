@@ -11,6 +11,7 @@
 #include "base/free_number.h"
 #include "base/shell_word.h"
 #include "stats/doubt.h"
+#include "stats/input.h"
 #include "stats/mean.h"
 
 bool assay__export_has_time(const assay__export_item *item)
@@ -49,8 +50,9 @@ assay_status assay__export_finish(assay__json *json, assay_status composing, ass
 assay_reading assay__export_sample(const assay_record_subject *subject, size_t index)
 {
     double seconds = subject->samples_seconds[index];
-    return isfinite(seconds) && seconds >= 0.0 ? assay_reading_of(seconds)
-                                               : assay_reading_missing(ASSAY_NOT_MEASURED);
+    return assay__stats_finite(&seconds, 1) && seconds >= 0.0
+               ? assay_reading_of(seconds)
+               : assay_reading_missing(ASSAY_NOT_MEASURED);
 }
 
 static assay_reading known_or(assay_reading recorded, assay_reading computed)

@@ -215,6 +215,21 @@ static void test_no_time_is_negative(void **state)
     assay_record_free(record);
 }
 
+/* A sample of 1e308 s, which statistics refuse, does not keep the others from being shown. */
+static void test_what_is_no_time_is_left_out(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1.0, 1e308, 3.0, -1.0};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    add_sample_subject(record, "x", seconds, 4, NULL, 0, NULL);
+    json_t *document = exported_json("bencher", record);
+    const json_t *latency = json_object_get(json_object_get(document, "x"), "latency");
+    assert_true(number_at(latency, "value") == 2e9);
+    json_decref(document);
+    assay_record_free(record);
+}
+
 static void test_figures_of_the_record_win(void **state)
 {
     (void)state;
@@ -419,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_nothing_to_show_is_an_error),
         cmocka_unit_test(test_missing_figures_are_computed),
         cmocka_unit_test(test_no_time_is_negative),
+        cmocka_unit_test(test_what_is_no_time_is_left_out),
         cmocka_unit_test(test_figures_of_the_record_win),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_locale_does_not_matter),
