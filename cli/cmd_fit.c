@@ -89,11 +89,13 @@ static int show(const fit_settings *settings, const assay_growth_sweep *fits)
  * Its position does not change. */
 static bool is_json(int file)
 {
+    char chunk[4096];
     off_t at = lseek(file, 0, SEEK_CUR);
-    char first = ' ';
-    while (isspace((unsigned char)first) && pread(file, &first, 1, at++) == 1)
-        continue;
-    return first == '{';
+    for (ssize_t got; (got = pread(file, chunk, sizeof chunk, at)) > 0; at += got)
+        for (ssize_t i = 0; i < got; i++)
+            if (!isspace((unsigned char)chunk[i]))
+                return chunk[i] == '{';
+    return false;
 }
 
 /* Copy all that can be read into a file in memory, and go back to its start. A file that is larger

@@ -51,6 +51,9 @@ show fit two.json | grep -E '^(of|class|exponent|data|exit)'
 "$ASSAY" fit two.json >two.txt
 cat two.json | "$ASSAY" fit - | cmp - two.txt && echo "same through a pipe"
 { printf ' \n'; cat two.json; } | "$ASSAY" fit - | cmp - two.txt && echo "same behind blanks"
+# a file that begins with megabytes of blanks takes no system call for each
+{ head -c 60000000 /dev/zero | tr '\0' ' '; cat two.json; } >blanks.json
+timeout 10 "$ASSAY" fit blanks.json | cmp - two.txt && echo "same behind many blanks"
 "$ASSAY" fit - <two.json | cmp - two.txt && echo "same from standard input"
 "$ASSAY" fit <(cat two.json) | cmp - two.txt && echo "same from a named pipe"
 "$ASSAY" fit <(cat nlogn.csv) | cmp - <("$ASSAY" fit nlogn.csv) && echo "so is a table"
