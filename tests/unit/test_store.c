@@ -208,6 +208,25 @@ static void runs_are_found_and_deleted(void **state)
     end();
 }
 
+/* Beside a figure of 0, one that is too large for statistics. */
+static void huge_figures_have_a_series(void **state)
+{
+    (void)state;
+    begin();
+    for (int day = 1; day <= 20; day++)
+        save(bench(day, day > 10 ? 1.7e308 : 0));
+    assay__store_series_list list;
+    const assay__store_filter filter = {.benchmark = "sort", .metric = "wall_seconds"};
+    assert_int_equal(assay__store_find_series(store, &filter, NULL, &list), ASSAY_OK);
+    assert_int_equal(assay__store_read_series(store, &filter, NULL, &list, 0), ASSAY_OK);
+    assert_int_equal(list.items[0].count, 20);
+    assert_int_equal(list.items[0].change_count, 1);
+    assert_int_equal(list.items[0].points[list.items[0].changes[0].at].run, 11);
+    assert_true(list.items[0].changes[0].after == 1.7e308);
+    assay__store_series_list_release(&list);
+    end();
+}
+
 /* The last statement of the transaction fails: nothing of the run is there. */
 static void nothing_is_half_saved(void **state)
 {
@@ -301,9 +320,13 @@ static void lines_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_have_names),    cmocka_unit_test(unnamed_figures_have_one_name),
-        cmocka_unit_test(long_names_stay_apart), cmocka_unit_test(runs_are_found_and_deleted),
-        cmocka_unit_test(nothing_is_half_saved), cmocka_unit_test(other_databases_are_refused),
+        cmocka_unit_test(figures_have_names),
+        cmocka_unit_test(unnamed_figures_have_one_name),
+        cmocka_unit_test(long_names_stay_apart),
+        cmocka_unit_test(runs_are_found_and_deleted),
+        cmocka_unit_test(huge_figures_have_a_series),
+        cmocka_unit_test(nothing_is_half_saved),
+        cmocka_unit_test(other_databases_are_refused),
         cmocka_unit_test(lines_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
