@@ -37,6 +37,7 @@ class Run:
         self._made = None
         self._outer, self._directory, self._lock = _private_directory()
         self._outside = os.environ.get(_DIRECTORY)
+        self._outside_path = os.path.abspath(self._outside) if self._outside else None     # the block may change the folder
         os.environ[_DIRECTORY] = self._directory
         self._process = os.getpid()
         try:
@@ -70,8 +71,9 @@ class Run:
             os.environ.pop(_DIRECTORY, None)
         else:
             os.environ[_DIRECTORY] = self._outside
+        if self._outside_path is not None:
             try:
-                _hand_over(self._directory, self._outside)
+                _hand_over(self._directory, self._outside_path)
             except OSError as error:                # an enclosing `assay run` that has ended removed its directory
                 log("warning", "the enclosing run does not get the journals: %s", error)
         with contextlib.suppress(OSError, TypeError):       # the program may have closed all descriptors, or there is no lock

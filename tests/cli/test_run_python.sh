@@ -56,5 +56,18 @@ with assay.run():
 END
 ASSAY_JOURNAL_DIR=$work/outer /usr/bin/python3 longer.py 2>longer.err ||
     complain "a program failed because the enclosing run had ended: $(tail -n 1 longer.err)"
+
+# A folder of the user's own, which is relative, or empty: then there is none.
+mkdir own elsewhere
+cat >moves.py <<'END'
+import os, assay
+with assay.run():
+    os.chdir("elsewhere")
+END
+ASSAY_JOURNAL_DIR=own /usr/bin/python3 moves.py || complain "a program failed that changed its folder"
+[ "$(ls own | wc -l)" = 1 ] || complain "the journal is not in the folder of the user"
+ASSAY_JOURNAL_DIR= /usr/bin/python3 moves.py || complain "a program failed without a folder for journals"
+[ -z "$(ls elsewhere)" ] || complain "there is a journal where nobody wants one"
+
 ls -d temporary/assay-* 2>/dev/null && complain "a private directory was left behind"
 exit $failed
