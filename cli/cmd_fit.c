@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -98,6 +99,20 @@ static bool is_json(int file)
     return false;
 }
 
+/* Write all bytes to the end of a file of `length` bytes. Beyond the limit of a file's size the
+ * kernel would end the process. False with errno set. */
+static bool append(int file, size_t length, const char *bytes, size_t count)
+{
+    struct rlimit most;
+    errno = EFBIG;
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < length + count)
+        return false;
+    for (ssize_t put; count > 0; count -= (size_t)put, bytes += put)
+        if ((put = write(file, bytes, count)) <= 0)
+            return false;
+    return true;
+}
+
 /* Copy all that can be read into a file in memory, and go back to its start. A file that is larger
  * than any input may be is not copied to its end: the reader refuses it. Returns -1 with errno set.
  */
@@ -111,7 +126,7 @@ static int copy_to_memory(int source)
         do
             got = read(source, chunk, sizeof chunk);
         while (got < 0 && errno == EINTR);
-        if (got > 0 && write(copy, chunk, (size_t)got) != got)
+        if (got > 0 && !append(copy, all, chunk, (size_t)got))
             got = -1;
     }
     if (got >= 0 && lseek(copy, 0, SEEK_SET) == 0)

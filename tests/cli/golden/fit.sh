@@ -59,6 +59,7 @@ timeout 10 "$ASSAY" fit blanks.json | cmp - two.txt && echo "same behind many bl
 "$ASSAY" fit <(cat nlogn.csv) | cmp - <("$ASSAY" fit nlogn.csv) && echo "so is a table"
 head -c 100 two.json | show fit -
 yes '{' | show fit - --max-input 1M
+(ulimit -f 8; yes '{' | head -c 100000 | show fit - 2>&1)
 show fit two.json --json fits.json
 python3 -c '
 import json
