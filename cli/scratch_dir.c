@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -85,6 +86,14 @@ static bool read_boot_id(char id[BOOT_ID_SIZE])
     return length == BOOT_ID_SIZE;
 }
 
+/* Whether a file of this length may be written. Beyond the limit the kernel would end the process.
+ */
+static bool may_be_as_long(size_t length)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= length;
+}
+
 /* The locks of this process. A directory that finds no place here has no lock. */
 static int locks[8];
 static size_t lock_count;
@@ -98,7 +107,8 @@ static void lock_outer(const char *outer)
     char id[BOOT_ID_SIZE], unnamed[SCRATCH_PATH_SIZE + 16], named[SCRATCH_PATH_SIZE + 16];
     snprintf(unnamed, sizeof unnamed, "%s/%s-to-be", outer, lock_name);
     snprintf(named, sizeof named, "%s/%s", outer, lock_name);
-    int file = lock_count < sizeof locks / sizeof *locks && read_boot_id(id)
+    bool wanted = lock_count < sizeof locks / sizeof *locks && may_be_as_long(sizeof id);
+    int file = wanted && read_boot_id(id)
                    ? open(unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
                    : -1;
     if (file < 0)

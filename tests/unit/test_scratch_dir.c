@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -121,6 +122,25 @@ static void test_a_failure_leaves_nothing(void **state)
     chmod_fails = false;
     assert_string_equal(path, "");
     assert_int_equal(entries(parent), 0);
+}
+
+/* A process may be forbidden to write files of any length. Its directory has no lock file. */
+static void test_a_limit_on_the_size_of_files(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit none = {0, 0};
+        char path[SCRATCH_PATH_SIZE];
+        if (setrlimit(RLIMIT_FSIZE, &none) != 0 || !scratch_dir_make(0, path))
+            _exit(1);
+        scratch_dir_remove(path);
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(entries(parent), 0);
+    assert_int_equal(status, 0);
 }
 
 static void test_only_a_dead_owner_is_swept(void **state)
@@ -233,6 +253,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_nothing_remains, make_parent, remove_parent),
         cmocka_unit_test_setup_teardown(test_a_failure_leaves_nothing, make_parent, remove_parent),
+        cmocka_unit_test_setup_teardown(test_a_limit_on_the_size_of_files, make_parent,
+                                        remove_parent),
         cmocka_unit_test_setup_teardown(test_only_a_dead_owner_is_swept, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_is_not_swept, make_parent,
