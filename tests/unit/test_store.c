@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -248,6 +249,27 @@ static void nothing_is_half_saved(void **state)
     end();
 }
 
+/* The file would become longer than this process may write. */
+static void a_limit_on_the_size_of_files_is_an_error(void **state)
+{
+    (void)state;
+    begin();
+    assay__store_saved saved;
+    assay_error error = {0};
+    assay_record *record = bench(1, 1);
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){100, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assay_status status = assay__store_save(store, record, NULL, &error, &saved);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_not_equal(status, ASSAY_OK);
+    assert_true(error.message[0] != '\0');
+    assert_int_equal(count_runs((assay__store_filter){0}), 0);
+    assert_int_equal(save(record), 1);
+    end();
+}
+
 static void other_databases_are_refused(void **state)
 {
     (void)state;
@@ -325,6 +347,7 @@ int main(void)
         cmocka_unit_test(long_names_stay_apart),
         cmocka_unit_test(runs_are_found_and_deleted),
         cmocka_unit_test(huge_figures_have_a_series),
+        cmocka_unit_test(a_limit_on_the_size_of_files_is_an_error),
         cmocka_unit_test(nothing_is_half_saved),
         cmocka_unit_test(other_databases_are_refused),
         cmocka_unit_test(lines_are_read),
