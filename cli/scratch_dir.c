@@ -136,19 +136,10 @@ static void unlock_outer(const char *lock)
         }
 }
 
-/* The path is absolute, because the program may change its working directory. */
-bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
+/* Make a private directory. `path` is the pattern of its name, and becomes its path. */
+static bool make_locked(char path[SCRATCH_PATH_SIZE])
 {
-    const char *parent = scratch_dir_parent(needed_bytes);
-    char here[SCRATCH_PATH_SIZE] = "", outer[SCRATCH_PATH_SIZE];
-    bool is_relative = *parent != '/' && getcwd(here, sizeof here - 1) != NULL;
-    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s%s%s/%sXXXXXX", here, is_relative ? "/" : "",
-                        parent, outer_name);
-    if (used < 0 || used >= SCRATCH_PATH_SIZE) {
-        path[0] = '\0';
-        errno = ENAMETOOLONG;
-        return false;
-    }
+    char outer[SCRATCH_PATH_SIZE];
     if (mkdtemp(path) == NULL) { /* mode 0700 */
         path[0] = '\0';
         return false;
@@ -163,6 +154,30 @@ bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
     }
     lock_outer(outer);
     return true;
+}
+
+/* The path is absolute, because the program may change its working directory. Signals wait, because
+ * nobody would sweep a directory whose owner ended before it made the lock file. */
+bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
+{
+    const char *parent = scratch_dir_parent(needed_bytes);
+    char here[SCRATCH_PATH_SIZE] = "";
+    sigset_t all, before;
+    bool is_relative = *parent != '/' && getcwd(here, sizeof here - 1) != NULL;
+    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s%s%s/%sXXXXXX", here, is_relative ? "/" : "",
+                        parent, outer_name);
+    if (used < 0 || used >= SCRATCH_PATH_SIZE) {
+        path[0] = '\0';
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    bool made = make_locked(path);
+    int failure = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = failure;
+    return made;
 }
 
 static bool is_dot(const char *name)

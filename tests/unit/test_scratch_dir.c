@@ -34,6 +34,16 @@ int chmod(const char *path, mode_t mode)
     return (int)syscall(SYS_fchmodat, AT_FDCWD, path, mode);
 }
 
+static bool is_ended;
+
+/* The lock file gets its name by this rename(). */
+int rename(const char *from, const char *to)
+{
+    if (is_ended)
+        raise(SIGTERM);
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
 static int entries(const char *path)
 {
     int count = 0;
@@ -162,6 +172,24 @@ static void test_only_a_dead_owner_is_swept(void **state)
     assert_int_equal(entries(parent), 0);
 }
 
+/* The owner is ended while it makes its directory. */
+static void test_an_unfinished_directory_is_swept(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH_SIZE];
+    pid_t child = fork();
+    if (child == 0) {
+        is_ended = true;
+        _exit(scratch_dir_make(0, path) ? 1 : 2);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(entries(parent), 1);
+    scratch_dir_sweep();
+    assert_int_equal(entries(parent), 0);
+}
+
 /* Its program outlives `assay run`, and its journal can still be read. */
 static void test_a_file_in_use_is_not_swept(void **state)
 {
@@ -256,6 +284,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_limit_on_the_size_of_files, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_only_a_dead_owner_is_swept, make_parent,
+                                        remove_parent),
+        cmocka_unit_test_setup_teardown(test_an_unfinished_directory_is_swept, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_is_not_swept, make_parent,
                                         remove_parent),
