@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -89,11 +90,27 @@ static int show(const fit_settings *settings, const assay_growth_sweep *fits)
  * Its position does not change. */
 static bool is_json(int file)
 {
+    char chunk[4096];
     off_t at = lseek(file, 0, SEEK_CUR);
-    char first = ' ';
-    while (isspace((unsigned char)first) && pread(file, &first, 1, at++) == 1)
-        continue;
-    return first == '{';
+    for (ssize_t got; (got = pread(file, chunk, sizeof chunk, at)) > 0; at += got)
+        for (ssize_t i = 0; i < got; i++)
+            if (!isspace((unsigned char)chunk[i]))
+                return chunk[i] == '{';
+    return false;
+}
+
+/* Write all bytes to the end of a file of `length` bytes. Beyond the limit of a file's size the
+ * kernel would end the process. False with errno set. */
+static bool append(int file, size_t length, const char *bytes, size_t count)
+{
+    struct rlimit most;
+    errno = EFBIG;
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < length + count)
+        return false;
+    for (ssize_t put; count > 0; count -= (size_t)put, bytes += put)
+        if ((put = write(file, bytes, count)) <= 0)
+            return false;
+    return true;
 }
 
 /* Copy all that can be read into a file in memory, and go back to its start. A file that is larger
@@ -109,7 +126,7 @@ static int copy_to_memory(int source)
         do
             got = read(source, chunk, sizeof chunk);
         while (got < 0 && errno == EINTR);
-        if (got > 0 && write(copy, chunk, (size_t)got) != got)
+        if (got > 0 && !append(copy, all, chunk, (size_t)got))
             got = -1;
     }
     if (got >= 0 && lseek(copy, 0, SEEK_SET) == 0)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -85,6 +86,14 @@ static bool read_boot_id(char id[BOOT_ID_SIZE])
     return length == BOOT_ID_SIZE;
 }
 
+/* Whether a file of this length may be written. Beyond the limit the kernel would end the process.
+ */
+static bool may_be_as_long(size_t length)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= length;
+}
+
 /* The locks of this process. A directory that finds no place here has no lock. */
 static int locks[8];
 static size_t lock_count;
@@ -98,7 +107,8 @@ static void lock_outer(const char *outer)
     char id[BOOT_ID_SIZE], unnamed[SCRATCH_PATH_SIZE + 16], named[SCRATCH_PATH_SIZE + 16];
     snprintf(unnamed, sizeof unnamed, "%s/%s-to-be", outer, lock_name);
     snprintf(named, sizeof named, "%s/%s", outer, lock_name);
-    int file = lock_count < sizeof locks / sizeof *locks && read_boot_id(id)
+    bool wanted = lock_count < sizeof locks / sizeof *locks && may_be_as_long(sizeof id);
+    int file = wanted && read_boot_id(id)
                    ? open(unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
                    : -1;
     if (file < 0)
@@ -126,19 +136,10 @@ static void unlock_outer(const char *lock)
         }
 }
 
-/* The path is absolute, because the program may change its working directory. */
-bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
+/* Make a private directory. `path` is the pattern of its name, and becomes its path. */
+static bool make_locked(char path[SCRATCH_PATH_SIZE])
 {
-    const char *parent = scratch_dir_parent(needed_bytes);
-    char here[SCRATCH_PATH_SIZE] = "", outer[SCRATCH_PATH_SIZE];
-    bool is_relative = *parent != '/' && getcwd(here, sizeof here - 1) != NULL;
-    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s%s%s/%sXXXXXX", here, is_relative ? "/" : "",
-                        parent, outer_name);
-    if (used < 0 || used >= SCRATCH_PATH_SIZE) {
-        path[0] = '\0';
-        errno = ENAMETOOLONG;
-        return false;
-    }
+    char outer[SCRATCH_PATH_SIZE];
     if (mkdtemp(path) == NULL) { /* mode 0700 */
         path[0] = '\0';
         return false;
@@ -153,6 +154,30 @@ bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
     }
     lock_outer(outer);
     return true;
+}
+
+/* The path is absolute, because the program may change its working directory. Signals wait, because
+ * nobody would sweep a directory whose owner ended before it made the lock file. */
+bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
+{
+    const char *parent = scratch_dir_parent(needed_bytes);
+    char here[SCRATCH_PATH_SIZE] = "";
+    sigset_t all, before;
+    bool is_relative = *parent != '/' && getcwd(here, sizeof here - 1) != NULL;
+    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s%s%s/%sXXXXXX", here, is_relative ? "/" : "",
+                        parent, outer_name);
+    if (used < 0 || used >= SCRATCH_PATH_SIZE) {
+        path[0] = '\0';
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    bool made = make_locked(path);
+    int failure = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = failure;
+    return made;
 }
 
 static bool is_dot(const char *name)

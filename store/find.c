@@ -258,6 +258,13 @@ static double level_of(const assay__store_point *points, size_t count, double *r
     return assay__stats_sorted_median(room, count);
 }
 
+/* A value as statistics accept it. The loss of a training that diverged may be larger. */
+static double bounded(double value)
+{
+    const double most = 1e100;
+    return fmin(fmax(value, -most), most);
+}
+
 /* Find the change points. The noise of a figure is proportional to its size, so steps are searched
  * in the logarithms. If a value is 0 or negative, the values themselves are used. */
 static assay_status find_changes(assay__store_series *series, assay__arena *arena)
@@ -270,7 +277,7 @@ static assay_status find_changes(assay__store_series *series, assay__arena *aren
     for (size_t i = 0; i < count; i++)
         positive = positive && series->points[i].value > 0;
     for (size_t i = 0; i < count; i++)
-        values[i] = positive ? log(series->points[i].value) : series->points[i].value;
+        values[i] = positive ? log(series->points[i].value) : bounded(series->points[i].value);
     assay_status status = assay_stats_find_steps(values, count, points, CHANGES_MAX, &found);
     found = found < CHANGES_MAX ? found : CHANGES_MAX;
     if (status == ASSAY_OK && found > 0) {

@@ -11,6 +11,7 @@
 #ifdef ASSAY_HAVE_SQLITE
 
 #include <pthread.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,11 +195,10 @@ static assay_status run_statement(sqlite3 *database, sqlite3_stmt *statement,
     return code == SQLITE_DONE ? ASSAY_OK : fail(database, error);
 }
 
-static assay_status sqlite_execute(void *connection, const char *sql,
+static assay_status run_statements(sqlite3 *database, const char *sql,
                                    const assay__store_value *values, size_t count,
                                    assay__store_row *row, void *context, assay_error *error)
 {
-    sqlite3 *database = connection;
     assay_status status = ASSAY_OK;
     while (status == ASSAY_OK && *sql != '\0') {
         sqlite3_stmt *statement = NULL;
@@ -211,9 +211,32 @@ static assay_status sqlite_execute(void *connection, const char *sql,
     return status;
 }
 
+/* Ignore the signal by which the kernel ends a process that writes beyond the limit of a file's
+ * size. SQLite then reports an error, and nothing is half saved. A program that is measured must
+ * not inherit this, so it holds for one call. */
+static void ignore_limit(struct sigaction *before)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGXFSZ, &ignore, before);
+}
+
+static assay_status sqlite_execute(void *connection, const char *sql,
+                                   const assay__store_value *values, size_t count,
+                                   assay__store_row *row, void *context, assay_error *error)
+{
+    struct sigaction before;
+    ignore_limit(&before);
+    assay_status status = run_statements(connection, sql, values, count, row, context, error);
+    sigaction(SIGXFSZ, &before, NULL);
+    return status;
+}
+
 static void sqlite_close(void *connection)
 {
+    struct sigaction before;
+    ignore_limit(&before);
     library.close(connection);
+    sigaction(SIGXFSZ, &before, NULL);
 }
 
 #endif

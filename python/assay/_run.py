@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 
 from . import _core
 from ._log import log
@@ -36,6 +37,7 @@ class Run:
         self._made = None
         self._outer, self._directory, self._lock = _private_directory()
         self._outside = os.environ.get(_DIRECTORY)
+        self._outside_path = os.path.abspath(self._outside) if self._outside else None     # the block may change the folder
         os.environ[_DIRECTORY] = self._directory
         self._process = os.getpid()
         try:
@@ -69,8 +71,11 @@ class Run:
             os.environ.pop(_DIRECTORY, None)
         else:
             os.environ[_DIRECTORY] = self._outside
-            for name in os.listdir(self._directory):    # an enclosing `assay run` reads these journals too
-                shutil.move(os.path.join(self._directory, name), self._outside)
+        if self._outside_path is not None:
+            try:
+                _hand_over(self._directory, self._outside_path)
+            except OSError as error:                # an enclosing `assay run` that has ended removed its directory
+                log("warning", "the enclosing run does not get the journals: %s", error)
         with contextlib.suppress(OSError, TypeError):       # the program may have closed all descriptors, or there is no lock
             if os.path.samestat(os.fstat(self._lock), os.stat(os.path.join(self._outer, "lock"))):
                 os.close(self._lock)
@@ -121,6 +126,51 @@ def _private_directory():
             os.close(lock)
         lock = None
     return outer, inner, lock
+
+
+def _hand_over(directory, outside):
+    """Move journals to the directory of an enclosing `assay run`, which reads them too. A program that replaces itself by exec has used their names
+    before."""
+    for name in os.listdir(directory):
+        path, target = os.path.join(directory, name), os.path.join(outside, name)
+        if os.path.lexists(target):
+            stem, suffix = os.path.splitext(target)
+            target = f"{stem}.{time.monotonic_ns()}{suffix}"
+        try:
+            os.rename(path, target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _copy(path, target)
+
+
+def _copy(path, target):
+    """Copy a journal to another file system. Of its 256 MiB a few KiB are data; the rest are holes, and stay holes."""
+    if os.path.islink(path):                        # the reason why a journal could not be made
+        os.symlink(os.readlink(path), target)
+        return
+    with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as copy, open(path, "rb") as source:
+        try:
+            copy.truncate(os.fstat(source.fileno()).st_size)
+            for start, end in _data(source.fileno()):
+                os.lseek(copy.fileno(), start, os.SEEK_SET)
+                while start < end and (sent := os.sendfile(copy.fileno(), source.fileno(), start, end - start)):
+                    start += sent
+        except OSError:
+            os.unlink(target)
+            raise
+
+
+def _data(file):
+    """The begin and the end of each part of an open file that is no hole."""
+    end = 0
+    while True:
+        try:
+            start = os.lseek(file, end, os.SEEK_DATA)
+        except OSError:                             # ENXIO: there is only a hole left
+            return
+        end = os.lseek(file, start, os.SEEK_HOLE)
+        yield start, end
 
 
 def _writable(path):

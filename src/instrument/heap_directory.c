@@ -18,6 +18,7 @@
 
 #include "assay/instrument.h"
 #include "base/error.h"
+#include "base/free_number.h"
 #include "base/grow.h"
 #include "base/struct_size.h"
 #include "instrument/heap_read.h"
@@ -361,28 +362,44 @@ assay_status assay_heap_directory_visit(const char *directory, assay_heap_visito
     return status;
 }
 
-/* Find the path of the last file of a process, by trying one generation after the other. */
-static bool last_file_of(const char *directory, int64_t process, char path[PATH_MAX])
+/* The files of one process. */
+typedef struct process_files {
+    const char *directory;
+    int64_t process;
+} process_files;
+
+/* Write the path of the file with this number, as the interposer names it. False if it is too
+ * long. */
+static bool path_of(const process_files *files, unsigned number, char path[PATH_MAX])
 {
-    char next[PATH_MAX];
-    path[0] = '\0';
-    for (int generation = 0;; generation++) {
-        char suffix[16] = "";
-        if (generation > 0)
-            snprintf(suffix, sizeof suffix, ".%d", generation);
-        int length =
-            snprintf(next, sizeof next, "%s/heap.%lld%s", directory, (long long)process, suffix);
-        if (length < 0 || length >= PATH_MAX || access(next, R_OK) != 0)
-            return path[0] != '\0';
-        memcpy(path, next, (size_t)length + 1);
-    }
+    char suffix[16] = "";
+    if (number > 0)
+        snprintf(suffix, sizeof suffix, ".%u", number);
+    int length = snprintf(path, PATH_MAX, "%s/heap.%lld%s", files->directory,
+                          (long long)files->process, suffix);
+    return length >= 0 && length < PATH_MAX;
+}
+
+static bool is_there(const void *files, unsigned number)
+{
+    char path[PATH_MAX];
+    return path_of(files, number, path) && access(path, R_OK) == 0;
+}
+
+/* Find the path of the last file of a process. `assay run --heap` does this with each sample, so it
+ * must not try one file after the other. */
+static bool last_file_of(const process_files *files, char path[PATH_MAX])
+{
+    unsigned after_last = assay__free_number(0, is_there, files);
+    return after_last > 0 && path_of(files, after_last - 1, path);
 }
 
 assay_status assay_heap_process_read(const char *directory, int64_t process_id, assay_error *error,
                                      assay_heap_figures *figures)
 {
     char path[PATH_MAX];
-    if (directory == NULL || !last_file_of(directory, process_id, path))
+    const process_files files = {directory, process_id};
+    if (directory == NULL || !last_file_of(&files, path))
         return assay__fail(error, ASSAY_E_NOT_FOUND, "process %lld left no heap figures",
                            (long long)process_id);
     return assay__heap_file_read(path, error, figures);

@@ -264,12 +264,14 @@ static void count_processor(assay_monitor *monitor, const assay__meter_step *ste
           assay_reading_of(joules / seconds_between(step->from, step->to)));
 }
 
-/* The ticks of the clock of spans at a time that is not long ago. */
+/* The ticks of the clock of spans at a time that is not long ago; 0 if the clock did not run yet.
+ */
 static uint64_t ticks_at(const assay_clock *clock, uint64_t ns)
 {
     const uint64_t ticks =
         assay__clock_is_hardware(clock) ? assay__ticks() : assay__clock_ticks(clock);
-    return ticks - (uint64_t)assay__clock_ticks_of_ns(clock, (double)(assay_meter_now_ns() - ns));
+    const double back = assay__clock_ticks_of_ns(clock, (double)(assay_meter_now_ns() - ns));
+    return back < (double)ticks ? ticks - (uint64_t)back : 0;
 }
 
 /* ---- the observer ---------------------------------------------------------------------------- */

@@ -423,7 +423,8 @@ static assay__frame *find_open(const assay__lane_owner *owner, const assay_site 
                                uint64_t start)
 {
     for (assay__frame *frame = owner->top; frame > owner->lane->frames; frame--) {
-        bool same = frame->branch.site == site->id || frame->node == owner->other;
+        bool same =
+            frame->branch.site == site->id || frame->node->operation == owner->other->operation;
         if (start != 0 ? assay__frame_start(frame) == start : same)
             return frame;
     }

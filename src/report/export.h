@@ -13,6 +13,7 @@
 #include "assay/report.h"
 #include "base/buffer.h"
 #include "base/json_writer.h"
+#include "base/name_index.h"
 
 /* The largest text composed of a name, a command or parameters. The record limits each part of it.
  */
@@ -22,7 +23,7 @@ typedef struct assay__export_item {
     const assay_record *record;
     const assay_record_subject *subject;
     char *name;      /* unique in the list */
-    double *seconds; /* the samples that are valid times: finite, not negative */
+    double *seconds; /* the samples that are valid times: not negative, at most 1e100 */
     size_t count;
     assay_reading mean_seconds, low_seconds, high_seconds;
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
@@ -37,10 +38,10 @@ typedef struct assay__export_list {
     size_t record_count;
     assay__export_item *items;
     size_t item_count;
+    assay__name_index names; /* of the items */
 } assay__export_list;
 
-/* The list borrows from the records. Release it after a failure too. Names are compared pairwise,
- * so the cost is quadratic in the number of subjects; a record has hundreds at most. */
+/* The list borrows from the records. Release it after a failure too. */
 ASSAY_MUST_USE assay_status assay__export_list_init(assay__export_list *list,
                                                     const assay_record *const *records,
                                                     size_t count);
@@ -65,7 +66,7 @@ const char *assay__subject_label(const assay_record *record, const char *name,
  * is no command. */
 void assay__export_command(assay__buffer *text, const assay_record_subject *subject);
 
-/* The sample as a reading. A sample that is no valid time (not finite, or negative) was not
+/* The sample as a reading. A sample that is no valid time (negative, or above 1e100) was not
  * measured. */
 assay_reading assay__export_sample(const assay_record_subject *subject, size_t index);
 

@@ -8,8 +8,10 @@
 
 #include "assay/stats.h"
 #include "base/error.h"
+#include "base/free_number.h"
 #include "base/shell_word.h"
 #include "stats/doubt.h"
+#include "stats/input.h"
 #include "stats/mean.h"
 
 bool assay__export_has_time(const assay__export_item *item)
@@ -48,8 +50,9 @@ assay_status assay__export_finish(assay__json *json, assay_status composing, ass
 assay_reading assay__export_sample(const assay_record_subject *subject, size_t index)
 {
     double seconds = subject->samples_seconds[index];
-    return isfinite(seconds) && seconds >= 0.0 ? assay_reading_of(seconds)
-                                               : assay_reading_missing(ASSAY_NOT_MEASURED);
+    return assay__stats_finite(&seconds, 1) && seconds >= 0.0
+               ? assay_reading_of(seconds)
+               : assay_reading_missing(ASSAY_NOT_MEASURED);
 }
 
 static assay_reading known_or(assay_reading recorded, assay_reading computed)
@@ -90,35 +93,46 @@ static assay_status fill_figures(assay__export_item *item)
                                : assay__stats_mean_doubt(item->seconds, item->count, &item->doubt);
 }
 
-static bool is_taken(const assay__export_list *list, size_t before, const char *name)
+static bool is_taken(const assay__export_list *list, const char *name)
 {
-    for (size_t i = 0; i < before; i++)
-        if (strcmp(list->items[i].name, name) == 0)
-            return true;
-    return false;
+    return assay__name_index_find(&list->names, -1, name) >= 0;
+}
+
+/* A name to which a number is added. */
+typedef struct numbered_name {
+    const assay__export_list *list;
+    assay__buffer *text;
+    size_t length; /* without the number */
+} numbered_name;
+
+static bool is_number_taken(const void *context, unsigned number)
+{
+    const numbered_name *name = context;
+    name->text->length = name->length;
+    return assay__buffer_printf(name->text, " #%u", number) == ASSAY_OK &&
+           is_taken(name->list, name->text->data);
 }
 
 /* Make a unique name: "sort", or with the parameters "sort size=4", or with the file "sort size=4
  * (old.json)", or as the last resort with a number "sort #2". */
-static char *unique_name(const assay__export_list *list, size_t index)
+static char *unique_name(const assay__export_list *list, const assay_record_subject *subject)
 {
-    const assay_record_subject *subject = list->items[index].subject;
     const char *name =
         subject->name != NULL && *subject->name != '\0' ? subject->name : "(unnamed)";
     assay__buffer text;
     assay__buffer_init(&text, ASSAY__EXPORT_MAX_TEXT);
     assay__buffer_append_text(&text, name);
-    if (text.status == ASSAY_OK && subject->parameter_count > 0 &&
-        is_taken(list, index, text.data)) {
+    if (text.status == ASSAY_OK && subject->parameter_count > 0 && is_taken(list, text.data)) {
         assay__buffer_append_text(&text, " ");
         assay__export_parameters(&text, subject);
     }
-    if (text.status == ASSAY_OK && subject->origin != NULL && is_taken(list, index, text.data))
+    if (text.status == ASSAY_OK && subject->origin != NULL && is_taken(list, text.data))
         assay__buffer_printf(&text, " (%s)", subject->origin);
-    size_t distinct = text.length;
-    for (size_t number = 2; text.status == ASSAY_OK && is_taken(list, index, text.data); number++) {
-        text.length = distinct;
-        assay__buffer_printf(&text, " #%zu", number);
+    if (text.status == ASSAY_OK && is_taken(list, text.data)) {
+        const numbered_name numbered = {list, &text, text.length};
+        unsigned number = assay__free_number(2, is_number_taken, &numbered);
+        while (is_number_taken(&numbered, number))
+            number++;
     }
     char *unique = assay__buffer_take(&text);
     assay__buffer_release(&text);
@@ -129,9 +143,10 @@ static assay_status fill_item(assay__export_list *list, size_t index)
 {
     assay__export_item *item = &list->items[index];
     const assay_record_subject *subject = item->subject;
-    item->name = unique_name(list, index);
+    item->name = unique_name(list, subject);
     item->seconds = calloc(subject->sample_count + 1, sizeof *item->seconds);
-    if (item->name == NULL || item->seconds == NULL)
+    if (item->name == NULL || item->seconds == NULL ||
+        assay__name_index_add(&list->names, -1, item->name, (int32_t)index) != ASSAY_OK)
         return ASSAY_E_MEMORY;
     for (size_t i = 0; i < subject->sample_count; i++)
         if (assay__export_sample(subject, i).validity == ASSAY_VALID)
@@ -168,5 +183,6 @@ void assay__export_list_release(assay__export_list *list)
         free(list->items[i].seconds);
     }
     free(list->items);
+    assay__name_index_release(&list->names);
     *list = (assay__export_list){0};
 }

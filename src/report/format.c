@@ -3,6 +3,7 @@
 #include "report/format.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/cell.h"
@@ -147,15 +148,23 @@ void assay__format_right(FILE *stream, const char *text, size_t width)
 
 size_t assay__format_cell(FILE *stream, const char **text, size_t width)
 {
-    const char *start = *text;
-    size_t all = assay__text_columns(start), bytes = assay__text_line(start, width, text);
-    size_t most = bytes_of(start, all < width ? all : width);
+    /* The text that a line can need, and one character. Reading all of a long text again for each
+     * of its lines would take minutes. */
+    char piece[4 * (MOST_WIDTH + 1) + 1];
+    const char *rest;
+    width = width < MOST_WIDTH ? width : MOST_WIDTH;
+    snprintf(piece, sizeof piece, "%.*s", (int)(4 * (width + 1)), *text);
+    size_t columns = assay__text_columns(piece), bytes = assay__text_line(piece, width, &rest);
+    size_t most = bytes_of(piece, columns < width ? columns : width);
     if (bytes > most) {
         bytes = most;
-        *text = start + most;
+        rest = piece + most;
     }
-    fprintf(stream, "%.*s", (int)bytes, start);
-    return all - assay__text_columns(start + bytes);
+    *text += rest - piece;
+    *text += strspn(*text, " ");
+    piece[bytes] = '\0';
+    fputs(piece, stream);
+    return assay__text_columns(piece);
 }
 
 void assay__format_line(FILE *stream, const char *text, size_t indent)

@@ -2,6 +2,7 @@
  * start. */
 #include "tests/unit/monitor_fixture.h"
 
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,12 +198,49 @@ static void test_fork(void **state)
     assay_monitor_free(monitor);
 }
 
+/* The journal is full. A span gathered in the "(other)" of its parent is found by its site alone.
+ */
+static void test_spans_beyond_the_room(void **state)
+{
+    (void)state;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.private_journal = true;
+    options.journal_bytes = 4 << 20;
+    assay_monitor *monitor = open_monitor(&options);
+    begin(monitor, &outer);
+    assay_site_end(&outer, monitor, 0, false);
+    for (int i = 0; i < 10000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "filler %d", i);
+        assay_span_end(assay_monitor_begin(monitor, name));
+    }
+    static assay_site late = {.name = "late"};
+    begin(monitor, &outer);
+    begin(monitor, &late);
+    assert_true(assay_site_end(&late, monitor, 0, false) > 0);
+    assert_true(assay_site_end(&outer, monitor, 0, false) > 0);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->integrity.mismatched_ends, 0);
+    assert_int_equal(record->integrity.abandoned_spans, 0);
+    uint64_t gathered = 0;
+    for (size_t i = 0; i < record->operation_count; i++)
+        if (record->operations[i].parent >= 0)
+            gathered += record->operations[i].count;
+    assert_int_equal(gathered, 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_order),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_out_of_order), cmocka_unit_test(test_children_after_the_parent_ended),
-        cmocka_unit_test(test_by_start),     cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_children_after_the_parent_ended),
+        cmocka_unit_test(test_by_start),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_spans_beyond_the_room),
     };
     return cmocka_run_group_tests(tests, make_clock, drop_clock);
 }

@@ -113,6 +113,25 @@ static void test_names_are_unique(void **state)
     assay_record_free(record);
 }
 
+/* Trying one number after the other for each of them would take hours. */
+static void test_many_of_one_name(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    static const double seconds[] = {1.0, 2.0};
+    char last[32];
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    for (int i = 0; i < MANY; i++)
+        add_sample_subject(record, "a", seconds, 2, NULL, 0, NULL);
+    json_t *document = exported_json("bencher", record);
+    assert_int_equal(json_object_size(document), MANY);
+    snprintf(last, sizeof last, "a #%d", MANY);
+    assert_non_null(json_object_get(document, last));
+    json_decref(document);
+    assay_record_free(record);
+}
+
 static void test_several_records_are_one_document(void **state)
 {
     (void)state;
@@ -192,6 +211,21 @@ static void test_no_time_is_negative(void **state)
     json_t *document = exported_json("bencher", record);
     const json_t *latency = json_object_get(json_object_get(document, "x"), "latency");
     assert_true(number_at(latency, "lower_value") > 0.0);
+    json_decref(document);
+    assay_record_free(record);
+}
+
+/* A sample of 1e308 s, which statistics refuse, does not keep the others from being shown. */
+static void test_what_is_no_time_is_left_out(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1.0, 1e308, 3.0, -1.0};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    add_sample_subject(record, "x", seconds, 4, NULL, 0, NULL);
+    json_t *document = exported_json("bencher", record);
+    const json_t *latency = json_object_get(json_object_get(document, "x"), "latency");
+    assert_true(number_at(latency, "value") == 2e9);
     json_decref(document);
     assay_record_free(record);
 }
@@ -395,10 +429,12 @@ int main(void)
         cmocka_unit_test(test_google_benchmark_rows_are_complete),
         cmocka_unit_test(test_pyperf_refuses_nothing),
         cmocka_unit_test(test_names_are_unique),
+        cmocka_unit_test(test_many_of_one_name),
         cmocka_unit_test(test_several_records_are_one_document),
         cmocka_unit_test(test_nothing_to_show_is_an_error),
         cmocka_unit_test(test_missing_figures_are_computed),
         cmocka_unit_test(test_no_time_is_negative),
+        cmocka_unit_test(test_what_is_no_time_is_left_out),
         cmocka_unit_test(test_figures_of_the_record_win),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_locale_does_not_matter),

@@ -6,7 +6,13 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "assay/instrument.h"
 #include "assay/memory.h"
@@ -129,6 +135,48 @@ static void test_arguments_of_heaps_are_checked(void **state)
     assert_int_equal(assay__heap_file_read(NULL, NULL, &heap), ASSAY_E_ARGUMENT);
 }
 
+static int tries;
+
+/* This access() stands in front of libc's. */
+int access(const char *path, int mode)
+{
+    tries++;
+    return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+}
+
+/* A process that replaced its program many times: its last file is found in few steps. */
+static void test_the_last_of_many_files(void **state)
+{
+    (void)state;
+    enum { FILES = 1500, ALLOCATED = 123456 };
+    static assay__heap_region region;
+    char directory[] = "/tmp/test-heap-files-XXXXXX", path[64];
+    assay_heap_figures figures = {.struct_size = sizeof figures};
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(assay_heap_process_read(directory, 77, NULL, &figures), ASSAY_E_NOT_FOUND);
+    make_region(&region);
+    region.header.shared.allocated_bytes = ALLOCATED;
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, i == 0 ? "%s/heap.77" : "%s/heap.77.%d", directory, i);
+        int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        assert_true(file >= 0);
+        if (i == FILES - 1) {
+            assert_int_equal(write(file, &region, sizeof region), (int)sizeof region);
+            assert_int_equal(ftruncate(file, ASSAY__HEAP_FILE_BYTES), 0);
+        }
+        close(file);
+    }
+    tries = 0;
+    assert_int_equal(assay_heap_process_read(directory, 77, NULL, &figures), ASSAY_OK);
+    assert_int_equal(figures.allocated_bytes, ALLOCATED);
+    assert_in_range(tries, 1, 30);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, i == 0 ? "%s/heap.77" : "%s/heap.77.%d", directory, i);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(directory), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_regions_are_summed),
         cmocka_unit_test(test_without_interposer),
         cmocka_unit_test(test_arguments_of_heaps_are_checked),
+        cmocka_unit_test(test_the_last_of_many_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -490,12 +490,46 @@ static void scenario_open_spans(void)
     assay_meter_free(meter);
 }
 
+static uint64_t stand_still(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+/* A clock of the program's own, which has just begun: the end of a window is before its first
+ * reading. A span that is open has run for no time. */
+static void scenario_young_clock(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    assay_clock *clock = NULL;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    CHECK(assay_clock_new_injected(stand_still, NULL, &clock) == ASSAY_OK);
+    options.clock = clock;
+    CHECK(assay_monitor_open(&options, NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    for (int i = 0; i < 2; i++)
+        ASSAY_TRACK(monitor, "young") {
+            pause_ms(500);
+            CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+            if (i == 1)
+                CHECK(operation(record, "young")->energy_joules_high.validity != ASSAY_VALID);
+            assay_record_free(record);
+        }
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+    assay_clock_free(clock);
+}
+
 static void test_energy_of_brief_and_of_open_spans(void **state)
 {
     (void)state;
     in_child("watts=300,boards=1,bursts=10", scenario_bursts);
     in_child("watts=300,boards=1", scenario_open_spans);
     in_child("watts=300,boards=1", scenario_attached_again);
+    in_child("watts=300,boards=1", scenario_young_clock);
 }
 
 static void scenario_lives(void)

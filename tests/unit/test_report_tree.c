@@ -205,6 +205,41 @@ static void figures_keep_four_digits(void **state)
     assert_string_equal(assay__format_count(UINT64_MAX, text), "18.45E");
 }
 
+/* The lines of a cell. A text of megabytes takes no longer than its length says: reading all of it
+ * again for each line takes a quarter of an hour. */
+static void cells_of_many_lines_take_one_pass(void **state)
+{
+    (void)state;
+    enum { WORDS = 300000, WIDTH = 27 };
+    static const char word[] = "1 ± 5 % word";
+    static char text[WORDS * sizeof word + 1];
+    for (size_t i = 0; i < WORDS; i++) {
+        memcpy(text + i * sizeof word, word, sizeof word - 1);
+        text[(i + 1) * sizeof word - 1] = ' ';
+    }
+    char *shown = NULL;
+    size_t bytes, lines = 0;
+    FILE *stream = open_memstream(&shown, &bytes);
+    assert_non_null(stream);
+    for (const char *rest = text; *rest != '\0'; lines++) {
+        size_t columns = assay__format_cell(stream, &rest, WIDTH);
+        assert_true(columns > 0 && columns <= WIDTH);
+        fputc('\n', stream);
+    }
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(lines, WORDS / 2);
+    assert_memory_equal(shown, "1 ± 5 % word 1 ± 5 % word\n", 28);
+    free(shown);
+    memset(text, 'x', sizeof text - 1);
+    stream = fopen("/dev/null", "w");
+    assert_non_null(stream);
+    lines = 0;
+    for (const char *rest = text; *rest != '\0'; lines++)
+        assert_in_range(assay__format_cell(stream, &rest, WIDTH), 1, WIDTH);
+    fclose(stream);
+    assert_int_equal(lines, (sizeof text - 1 + WIDTH - 1) / WIDTH);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +249,7 @@ int main(void)
         cmocka_unit_test(everything_fits_in_80_columns),
         cmocka_unit_test(a_missing_figure_is_shown_with_its_reason),
         cmocka_unit_test(figures_keep_four_digits),
+        cmocka_unit_test(cells_of_many_lines_take_one_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

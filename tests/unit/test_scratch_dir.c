@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,6 +32,16 @@ int chmod(const char *path, mode_t mode)
         return -1;
     }
     return (int)syscall(SYS_fchmodat, AT_FDCWD, path, mode);
+}
+
+static bool is_ended;
+
+/* The lock file gets its name by this rename(). */
+int rename(const char *from, const char *to)
+{
+    if (is_ended)
+        raise(SIGTERM);
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 static int entries(const char *path)
@@ -123,6 +134,25 @@ static void test_a_failure_leaves_nothing(void **state)
     assert_int_equal(entries(parent), 0);
 }
 
+/* A process may be forbidden to write files of any length. Its directory has no lock file. */
+static void test_a_limit_on_the_size_of_files(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit none = {0, 0};
+        char path[SCRATCH_PATH_SIZE];
+        if (setrlimit(RLIMIT_FSIZE, &none) != 0 || !scratch_dir_make(0, path))
+            _exit(1);
+        scratch_dir_remove(path);
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(entries(parent), 0);
+    assert_int_equal(status, 0);
+}
+
 static void test_only_a_dead_owner_is_swept(void **state)
 {
     (void)state;
@@ -138,6 +168,24 @@ static void test_only_a_dead_owner_is_swept(void **state)
     assert_int_equal(access(dead, F_OK), -1);
     kill_owner(first);
     scratch_dir_remove(own);
+    scratch_dir_sweep();
+    assert_int_equal(entries(parent), 0);
+}
+
+/* The owner is ended while it makes its directory. */
+static void test_an_unfinished_directory_is_swept(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH_SIZE];
+    pid_t child = fork();
+    if (child == 0) {
+        is_ended = true;
+        _exit(scratch_dir_make(0, path) ? 1 : 2);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(entries(parent), 1);
     scratch_dir_sweep();
     assert_int_equal(entries(parent), 0);
 }
@@ -233,7 +281,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_nothing_remains, make_parent, remove_parent),
         cmocka_unit_test_setup_teardown(test_a_failure_leaves_nothing, make_parent, remove_parent),
+        cmocka_unit_test_setup_teardown(test_a_limit_on_the_size_of_files, make_parent,
+                                        remove_parent),
         cmocka_unit_test_setup_teardown(test_only_a_dead_owner_is_swept, make_parent,
+                                        remove_parent),
+        cmocka_unit_test_setup_teardown(test_an_unfinished_directory_is_swept, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_is_not_swept, make_parent,
                                         remove_parent),

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -208,6 +209,25 @@ static void runs_are_found_and_deleted(void **state)
     end();
 }
 
+/* Beside a figure of 0, one that is too large for statistics. */
+static void huge_figures_have_a_series(void **state)
+{
+    (void)state;
+    begin();
+    for (int day = 1; day <= 20; day++)
+        save(bench(day, day > 10 ? 1.7e308 : 0));
+    assay__store_series_list list;
+    const assay__store_filter filter = {.benchmark = "sort", .metric = "wall_seconds"};
+    assert_int_equal(assay__store_find_series(store, &filter, NULL, &list), ASSAY_OK);
+    assert_int_equal(assay__store_read_series(store, &filter, NULL, &list, 0), ASSAY_OK);
+    assert_int_equal(list.items[0].count, 20);
+    assert_int_equal(list.items[0].change_count, 1);
+    assert_int_equal(list.items[0].points[list.items[0].changes[0].at].run, 11);
+    assert_true(list.items[0].changes[0].after == 1.7e308);
+    assay__store_series_list_release(&list);
+    end();
+}
+
 /* The last statement of the transaction fails: nothing of the run is there. */
 static void nothing_is_half_saved(void **state)
 {
@@ -226,6 +246,27 @@ static void nothing_is_half_saved(void **state)
     assert_int_equal(list.count, 0);
     assay__store_series_list_release(&list);
     assay_record_free(record);
+    end();
+}
+
+/* The file would become longer than this process may write. */
+static void a_limit_on_the_size_of_files_is_an_error(void **state)
+{
+    (void)state;
+    begin();
+    assay__store_saved saved;
+    assay_error error = {0};
+    assay_record *record = bench(1, 1);
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){100, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assay_status status = assay__store_save(store, record, NULL, &error, &saved);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_not_equal(status, ASSAY_OK);
+    assert_true(error.message[0] != '\0');
+    assert_int_equal(count_runs((assay__store_filter){0}), 0);
+    assert_int_equal(save(record), 1);
     end();
 }
 
@@ -301,9 +342,14 @@ static void lines_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_have_names),    cmocka_unit_test(unnamed_figures_have_one_name),
-        cmocka_unit_test(long_names_stay_apart), cmocka_unit_test(runs_are_found_and_deleted),
-        cmocka_unit_test(nothing_is_half_saved), cmocka_unit_test(other_databases_are_refused),
+        cmocka_unit_test(figures_have_names),
+        cmocka_unit_test(unnamed_figures_have_one_name),
+        cmocka_unit_test(long_names_stay_apart),
+        cmocka_unit_test(runs_are_found_and_deleted),
+        cmocka_unit_test(huge_figures_have_a_series),
+        cmocka_unit_test(a_limit_on_the_size_of_files_is_an_error),
+        cmocka_unit_test(nothing_is_half_saved),
+        cmocka_unit_test(other_databases_are_refused),
         cmocka_unit_test(lines_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,11 +51,15 @@ show fit two.json | grep -E '^(of|class|exponent|data|exit)'
 "$ASSAY" fit two.json >two.txt
 cat two.json | "$ASSAY" fit - | cmp - two.txt && echo "same through a pipe"
 { printf ' \n'; cat two.json; } | "$ASSAY" fit - | cmp - two.txt && echo "same behind blanks"
+# a file that begins with megabytes of blanks takes no system call for each
+{ head -c 60000000 /dev/zero | tr '\0' ' '; cat two.json; } >blanks.json
+timeout 10 "$ASSAY" fit blanks.json | cmp - two.txt && echo "same behind many blanks"
 "$ASSAY" fit - <two.json | cmp - two.txt && echo "same from standard input"
 "$ASSAY" fit <(cat two.json) | cmp - two.txt && echo "same from a named pipe"
 "$ASSAY" fit <(cat nlogn.csv) | cmp - <("$ASSAY" fit nlogn.csv) && echo "so is a table"
 head -c 100 two.json | show fit -
 yes '{' | show fit - --max-input 1M
+(ulimit -f 8; yes '{' | head -c 100000 | show fit - 2>&1)
 show fit two.json --json fits.json
 python3 -c '
 import json
