@@ -1,4 +1,5 @@
 """python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must behave as without it."""
+import importlib.util
 import json
 import os
 import platform
@@ -429,6 +430,21 @@ class Unnoticed(Folder):
             """)
         self.both("sees.py", "-q", "--json", "x")
 
+    @unittest.skipUnless(importlib.util.find_spec("concurrent.interpreters"), "this Python has no concurrent.interpreters")
+    def test_subinterpreters(self):
+        """They are not sampled, and the script around them is."""
+        self.write("interpreters.py", """
+            import concurrent.interpreters, time
+            inner = concurrent.interpreters.create()
+            inner.exec("print(sum(len(bytes(500)) for _ in range(10_000)))")
+            inner.close()
+            end = time.thread_time() + 0.2
+            while time.thread_time() < end:
+                pass
+            """)
+        self.both("interpreters.py")
+        self.assertGreater(self.record()["python"]["busy_seconds"], 0.1)
+
     def test_module(self):
         self.write("pack/__init__.py", "")
         self.write("pack/other.py", "value = 7\n")
@@ -506,7 +522,7 @@ class Processes(Folder):
         """
 
     def test_children(self):
-        for method in ("fork", "spawn"):
+        for method in ("fork", "spawn", "forkserver"):
             self.run_it(self.write("children.py", self.SCRIPT), method)
             python = self.record()["python"]
             self.assertGreaterEqual(python["processes"], 3)

@@ -23,6 +23,8 @@ def _start():
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume, after_in_child=sampler.forked)
             atexit.register(sampler.pause)
     except Exception as error:          # the script runs without a profile, and `assay run` shows the reason
+        if isinstance(error, ImportError) and "subinterpreters" in str(error):
+            return                      # only the main interpreter is sampled
         with open(os.path.join(directory, f"{os.getpid()}.note"), "w", encoding="utf-8") as note:
             note.write(str(error))
 
