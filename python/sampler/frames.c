@@ -1,18 +1,22 @@
-/* Reads frames, codes and texts of CPython 3.11, 3.12 and 3.13, without the interpreter lock.
+/* Reads frames, codes and texts of CPython 3.11 to 3.14, without the interpreter lock.
  *
- * These versions store the address of every instruction before they execute it (prev_instr;
- * instr_ptr in 3.13), so a sample is exact to the instruction. Earlier versions lay out their
- * frames differently; 3.14 stores the address for some instructions only. Every pointer that is
- * followed may be stale: objects are recognised by their types, instructions by their range. */
+ * The interpreters of these versions store the address of every instruction before they execute it
+ * (prev_instr; instr_ptr from 3.13 on), so a sample is exact to the instruction. The compiler of
+ * 3.14, if it is on (PYTHON_JIT), stores the address of some instructions only. Earlier versions
+ * lay out their frames differently. Every pointer that is followed may be stale: objects are
+ * recognised by their types, instructions by their range. */
 #define Py_BUILD_CORE_MODULE 1
 #include <Python.h>
 
 #include <internal/pycore_frame.h>
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_interpframe.h>
+#endif
 
 #include "python/sampler/sampler.h"
 
-#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030E0000
-#error "assay._sampler knows the frames of Python 3.11, 3.12 and 3.13"
+#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030F0000
+#error "assay._sampler knows the frames of Python 3.11 to 3.14"
 #endif
 #ifdef Py_GIL_DISABLED
 #error "assay._sampler needs the global interpreter lock"
@@ -55,14 +59,20 @@ static void parse_frame(const void *at, const _PyInterpreterFrame *copy, frames_
 {
     found->frame = at;
     found->previous = copy->previous;
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030E0000
+    /* The low bits of a reference say who counts it. */
+    found->code = (const void *)(copy->f_executable.bits & ~(uintptr_t)Py_TAG_BITS);
+    found->instruction = copy->instr_ptr;
+#elif PY_VERSION_HEX >= 0x030D0000
     found->code = copy->f_executable;
     found->instruction = copy->instr_ptr;
 #else
     found->code = copy->f_code;
     found->instruction = copy->prev_instr;
 #endif
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+    found->is_shim = copy->owner >= FRAME_OWNED_BY_INTERPRETER;
+#elif PY_VERSION_HEX >= 0x030C0000
     found->is_shim = copy->owner == FRAME_OWNED_BY_CSTACK;
 #else
     found->is_shim = false;

@@ -168,8 +168,9 @@ stacks_answer stacks_is_native(const frames_thread *thread, const stacks_sample 
 /* Forget all nodes. Call this before a new region. */
 void stacks_clear(void);
 
-/* Set which opcodes jump: `jumps` has a 1 for each opcode that does. */
-void stacks_use_jumps(const unsigned char jumps[256]);
+/* Set which opcodes jump: `jumps` has a 1 for each opcode that does. Pass NULL if a thread may stay
+ * at one instruction for other reasons; stacks_is_native() then knows nothing. */
+void stacks_use_jumps(const unsigned char *jumps);
 
 /* The clock of the processor time of a thread of this process, for clock_gettime(). For a thread
  * that has ended, clock_gettime() then fails, whereas pthread_getcpuclockid() must not be called.

@@ -41,6 +41,9 @@ static const double least = 1.0 / 64; /* of a stratum; a thread that used less i
 static const double settling = 16;    /* strata over which an uncharged difference is made up for */
 static const double long_ns = 10e6;   /* for these two constants a stratum is at least this long */
 static const double watch_ns = 8e6;   /* mean time between samples that watch for native code */
+/* A sample that took longer says nothing about native code: we had no processor meanwhile, and the
+ * thread may have moved although it is in a long call most of the time. */
+static const uint64_t paused_ns = 500000;
 
 /* A thread that was found in a sample. */
 typedef struct seen {
@@ -211,6 +214,14 @@ static double weight_of(const sampling *s, uint64_t busy_ns)
     return s->weight_ns < most_ns ? s->weight_ns : most_ns;
 }
 
+/* Whether the thread runs native code. The sample began at `begin_ns`. */
+static stacks_answer watch(const frames_thread *thread, const stacks_sample *sample,
+                           uint64_t begin_ns)
+{
+    stacks_answer answer = stacks_is_native(thread, sample);
+    return now_ns() - begin_ns <= paused_ns ? answer : STACKS_UNKNOWN;
+}
+
 static void sample_thread(sampling *s, const frames_thread *thread)
 {
     clockid_t clock = thread_clock(thread->thread_id);
@@ -228,7 +239,7 @@ static void sample_thread(sampling *s, const frames_thread *thread)
         stacks_read(thread, thread->thread_id == getpid(), &sample);
         running = read_clock(clock, &after_ns) && after_ns > used_ns;
         if (running && s->watches)
-            answer = stacks_is_native(thread, &sample);
+            answer = watch(thread, &sample, time_ns);
         else if (!running)
             running = was_running(s, thread->thread_id, t->owed_ns + (double)busy_ns, stratum_ns);
     }

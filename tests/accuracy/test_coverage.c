@@ -16,7 +16,7 @@ static void intervals_cover_after_stopping(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COVERAGE_CASES; i++) {
-        coverage_result result;
+        coverage_result result = {0};
         assert_int_equal(coverage_measure(&coverage_cases[i], REPLICATIONS, &result), 0);
         double bar = coverage_cases[i].bar;
         double low = bar - 31 * sqrt(bar * (100 - bar) / REPLICATIONS) / 10;

@@ -1,4 +1,5 @@
 """python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must behave as without it."""
+import importlib.util
 import json
 import os
 import platform
@@ -11,8 +12,8 @@ import textwrap
 import time
 import unittest
 
-if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-    print("profiles of scripts need Python 3.11, 3.12 or 3.13")
+if not (3, 11) <= sys.version_info[:2] <= (3, 14):
+    print("profiles of scripts need Python 3.11 to 3.14")
     sys.exit(77)
 
 import assay
@@ -181,6 +182,38 @@ class Time(Folder):
             self.skipTest("this machine gave the script no processor while it was watched")
         self.assertGreater(functions["native"]["native_seconds"], 0.8 * functions["native"]["self_seconds"])
         self.assertLess(functions["python"]["native_seconds"], 0.1 * functions["python"]["self_seconds"])
+
+    def test_jumps_are_known(self):
+        """A tight loop stays at its jump, which is no native code: the sampler knows the opcodes into which the interpreter turns jumps."""
+        path = self.write("jumps.py", """
+            import opcode, runpy, sys
+            jumps = runpy.run_path(sys.argv[1])["_jumps"]()
+            def loops(n):
+                while n:
+                    n -= 1
+                for i in range(1000):
+                    if i is None:
+                        continue
+            for _ in range(100):
+                loops(100)
+            asked, turned = loops.__code__.co_code, loops.__code__._co_code_adaptive
+            found = {opcode.opname[a]: jumps[b] for a, b in zip(asked[::2], turned[::2]) if "JUMP" in opcode.opname[a]}
+            print(len(found), set(found.values()))
+            """)
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHON_JIT"}
+        site = os.path.join(os.path.dirname(assay.__file__), "site", "sitecustomize.py")
+        done = subprocess.run([sys.executable, path, site], capture_output=True, text=True, env=environment)
+        self.assertRegex(done.stdout, r"^[2-9] \{1\}$", done.stderr)
+
+    @unittest.skipUnless(hasattr(sys, "_jit") and sys._jit.is_available(), "this Python has no compiler")
+    def test_compiled(self):
+        """A script that Python compiles while it runs: functions are told apart, and what is native is not known."""
+        self.run_it(self.write("three.py", self.THREE), environment={**os.environ, "PYTHON_JIT": "1"})
+        shares = self.shares()
+        for name, share in (("first", 0.6), ("second", 0.3), ("third", 0.1)):
+            self.assert_share(shares[name], share, 0.03)
+        for item in self.record()["python"]["functions"]:
+            self.assertIsNone(item["native_seconds"])
 
     def test_waiting(self):
         """Who waits takes no processor time, and threads that wait are not counted as busy."""
@@ -397,6 +430,21 @@ class Unnoticed(Folder):
             """)
         self.both("sees.py", "-q", "--json", "x")
 
+    @unittest.skipUnless(importlib.util.find_spec("concurrent.interpreters"), "this Python has no concurrent.interpreters")
+    def test_subinterpreters(self):
+        """They are not sampled, and the script around them is."""
+        self.write("interpreters.py", """
+            import concurrent.interpreters, time
+            inner = concurrent.interpreters.create()
+            inner.exec("print(sum(len(bytes(500)) for _ in range(10_000)))")
+            inner.close()
+            end = time.thread_time() + 0.2
+            while time.thread_time() < end:
+                pass
+            """)
+        self.both("interpreters.py")
+        self.assertGreater(self.record()["python"]["busy_seconds"], 0.1)
+
     def test_module(self):
         self.write("pack/__init__.py", "")
         self.write("pack/other.py", "value = 7\n")
@@ -474,7 +522,7 @@ class Processes(Folder):
         """
 
     def test_children(self):
-        for method in ("fork", "spawn"):
+        for method in ("fork", "spawn", "forkserver"):
             self.run_it(self.write("children.py", self.SCRIPT), method)
             python = self.record()["python"]
             self.assertGreaterEqual(python["processes"], 3)

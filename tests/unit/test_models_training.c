@@ -226,6 +226,16 @@ static double loss_within(subject *made, const assay_profiling_options *options)
     return loss;
 }
 
+/* By field: a copy of the struct need not have the bytes of its padding. */
+static void assert_same_training(const assay_model_training *a, const assay_model_training *b)
+{
+    assert_int_equal(a->loss, b->loss);
+    assert_int_equal(a->optimizer, b->optimizer);
+    assert_int_equal(a->no_dropout, b->no_dropout);
+    assert_true(a->seed == b->seed && a->passes == b->passes);
+    assert_memory_equal(a->reserved, b->reserved, sizeof a->reserved);
+}
+
 static void test_mode_dropout_and_seed_are_apart(void **state)
 {
     (void)state;
@@ -244,7 +254,7 @@ static void test_mode_dropout_and_seed_are_apart(void **state)
         options.seed = 42;
         assay_model_training before = *training;
         double first = loss_within(&made, &options);
-        assert_memory_equal(&before, training, sizeof before);
+        assert_same_training(&before, training);
         assert_true(fabs(first - plain) > 1e-6);
         assert_true(loss_within(&made, &options) == first);
         options.seed = 43;

@@ -184,8 +184,8 @@ static pid_t start_a_competitor(int cpu)
         CPU_SET((size_t)cpu, &only);
         if (sched_setaffinity(0, sizeof only, &only) != 0)
             _exit(1);
-        for (volatile int i = 0;; i++)
-            ;
+        for (volatile unsigned spun = 0;;)
+            spun = spun + 1;
     }
     return child;
 }

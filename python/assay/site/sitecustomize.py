@@ -23,6 +23,8 @@ def _start():
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume, after_in_child=sampler.forked)
             atexit.register(sampler.pause)
     except Exception as error:          # the script runs without a profile, and `assay run` shows the reason
+        if isinstance(error, ImportError) and "subinterpreters" in str(error):
+            return                      # only the main interpreter is sampled
         with open(os.path.join(directory, f"{os.getpid()}.note"), "w", encoding="utf-8") as note:
             note.write(str(error))
 
@@ -45,15 +47,22 @@ def _load(package):
             sys.modules.pop("_sampler", None)
             return module
     version = "%d.%d" % sys.version_info[:2]
-    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-        raise RuntimeError(f"profiles of scripts need Python 3.11, 3.12 or 3.13; this is {version}")
+    if not (3, 11) <= sys.version_info[:2] <= (3, 14):
+        raise RuntimeError(f"profiles of scripts need Python 3.11 to 3.14; this is {version}")
     raise RuntimeError(f"the module assay._sampler is not built for Python {version}; install the package with this Python")
 
 
 def _jumps():
-    """A byte for each opcode: 1 if it jumps. Specialised opcodes have the numbers that are left, in their order."""
-    import opcode
+    """A byte for each opcode: 1 if it jumps. Empty if the script is compiled while it runs, because a compiled loop may stay at any instruction.
 
+    Python 3.11 and 3.12 leave specialised opcodes out of opname. Such opcodes have the numbers that are left, in their order.
+    """
+    import opcode
+    import sys
+
+    jit = getattr(sys, "_jit", None)
+    if jit is not None and jit.is_enabled():
+        return b""
     names = list(opcode.opname)
     left = [number for number, name in enumerate(names) if name.startswith("<")]
     for number, name in zip(left, getattr(opcode, "_specialized_instructions", ())):
