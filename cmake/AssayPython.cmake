@@ -37,7 +37,7 @@ target_link_libraries(assay_python_models PRIVATE assay_models_static assay_stat
 
 # assay._sampler: it reads structures of the interpreter, so it is for the version of Python found here alone.
 set(sampler)
-if(Python3_VERSION VERSION_GREATER_EQUAL 3.11 AND Python3_VERSION VERSION_LESS 3.15)
+if(Python3_VERSION VERSION_GREATER_EQUAL 3.11 AND Python3_VERSION VERSION_LESS 3.16)
   file(GLOB sources CONFIGURE_DEPENDS python/sampler/*.c)
   add_library(assay_python_sampler MODULE ${sources})
   set_target_properties(assay_python_sampler PROPERTIES PREFIX "" OUTPUT_NAME _sampler SUFFIX .${Python3_SOABI}.so
@@ -49,7 +49,7 @@ if(Python3_VERSION VERSION_GREATER_EQUAL 3.11 AND Python3_VERSION VERSION_LESS 3
   target_link_libraries(assay_python_sampler PRIVATE m)
   set(sampler assay_python_sampler)
 else()
-  message(STATUS "assay._sampler is not built: it knows Python 3.11 to 3.14, not ${Python3_VERSION}")
+  message(STATUS "assay._sampler is not built: it knows Python 3.11 to 3.15, not ${Python3_VERSION}")
 endif()
 
 file(GLOB_RECURSE files RELATIVE ${CMAKE_SOURCE_DIR}/python CONFIGURE_DEPENDS python/assay/*.py python/assay/*.pyi

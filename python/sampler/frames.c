@@ -1,22 +1,23 @@
-/* Reads frames, codes and texts of CPython 3.11 to 3.14, without the interpreter lock.
+/* Reads frames, codes and texts of CPython 3.11 to 3.15, without the interpreter lock.
  *
  * The interpreters of these versions store the address of every instruction before they execute it
- * (prev_instr; instr_ptr from 3.13 on), so a sample is exact to the instruction. The compiler of
- * 3.14, if it is on (PYTHON_JIT), stores the address of some instructions only. Earlier versions
- * lay out their frames differently. Every pointer that is followed may be stale: objects are
- * recognised by their types, instructions by their range. */
+ * (prev_instr; instr_ptr from 3.13 on), so a sample is exact to the instruction. The compiler
+ * that 3.14 and 3.15 have, if it is on (PYTHON_JIT), stores the address of some instructions only.
+ * Earlier versions lay out their frames differently. Every pointer that is followed may be stale:
+ * objects are recognised by their types, instructions by their range. */
 #define Py_BUILD_CORE_MODULE 1
 #include <Python.h>
 
 #include <internal/pycore_frame.h>
 #if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_interp.h>
 #include <internal/pycore_interpframe.h>
 #endif
 
 #include "python/sampler/sampler.h"
 
-#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030F0000
-#error "assay._sampler knows the frames of Python 3.11 to 3.14"
+#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x03100000
+#error "assay._sampler knows the frames of Python 3.11 to 3.15"
 #endif
 #ifdef Py_GIL_DISABLED
 #error "assay._sampler needs the global interpreter lock"
@@ -27,6 +28,16 @@ enum { PAGE_BYTES = 4096 }; /* the page size of the machine is this or a multipl
 const void *frames_first_thread(void *interpreter)
 {
     return PyInterpreterState_ThreadHead(interpreter);
+}
+
+bool frames_are_compiled(const void *interpreter)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    return ((const PyInterpreterState *)interpreter)->jit;
+#else
+    (void)interpreter;
+    return false;
+#endif
 }
 
 bool frames_read_thread(const void *state, frames_thread *thread)

@@ -39,9 +39,8 @@ static PyObject *module_start(PyObject *module, PyObject *args)
         return NULL;
     if (asked.started || PyInterpreterState_Get() != PyInterpreterState_Main())
         Py_RETURN_FALSE;
-    if (strlen(directory) + 64 > sizeof asked.directory || (jump_count != 0 && jump_count != 256) ||
-        !(rate_hz >= 0)) {
-        PyErr_SetString(PyExc_ValueError, "not a directory, a rate and 0 or 256 opcodes");
+    if (strlen(directory) + 64 > sizeof asked.directory || jump_count != 256 || !(rate_hz >= 0)) {
+        PyErr_SetString(PyExc_ValueError, "not a directory, a rate and 256 opcodes");
         return NULL;
     }
     if (!memory_can_be_read())
@@ -55,7 +54,7 @@ static PyObject *module_start(PyObject *module, PyObject *args)
     asked.interval_bytes = interval_bytes;
     asked.event_limit = event_limit > 0 ? (size_t)event_limit : 0;
     asked.interpreter = PyInterpreterState_Get();
-    stacks_use_jumps(jump_count != 0 ? (const unsigned char *)jumps : NULL);
+    stacks_use_jumps((const unsigned char *)jumps);
     if (interval_bytes > 0 && !allocations_install(interval_bytes))
         return PyErr_NoMemory();
     if (!start_here())

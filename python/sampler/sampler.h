@@ -100,6 +100,10 @@ typedef struct frames_code {
 
 /* The state of the first thread. The interpreter must be alive during the call. */
 const void *frames_first_thread(void *interpreter);
+/* Whether the interpreter compiles the script while it runs. A compiled loop may stay at any
+ * instruction, so stacks_is_native() must not be asked. Python decides this after it has loaded
+ * sitecustomize, and a script may change it. */
+bool frames_are_compiled(const void *interpreter);
 /* Read a thread state. Returns false if its memory is no longer mapped. */
 bool frames_read_thread(const void *state, frames_thread *thread);
 
@@ -168,9 +172,8 @@ stacks_answer stacks_is_native(const frames_thread *thread, const stacks_sample 
 /* Forget all nodes. Call this before a new region. */
 void stacks_clear(void);
 
-/* Set which opcodes jump: `jumps` has a 1 for each opcode that does. Pass NULL if a thread may stay
- * at one instruction for other reasons; stacks_is_native() then knows nothing. */
-void stacks_use_jumps(const unsigned char *jumps);
+/* Set which opcodes jump: `jumps` has a 1 for each opcode that does. */
+void stacks_use_jumps(const unsigned char jumps[256]);
 
 /* The clock of the processor time of a thread of this process, for clock_gettime(). For a thread
  * that has ended, clock_gettime() then fails, whereas pthread_getcpuclockid() must not be called.

@@ -19,15 +19,12 @@ enum { TRIES = 4, CHECKS = 8, NODE_SLOTS = 1 << 18, MAX_NODES = NODE_SLOTS / 4 *
 
 static uint32_t *slots; /* references of nodes, by parent, code and line */
 static size_t node_count;
-static bool knows_jumps;
 static unsigned char is_jump[256]; /* by opcode */
 static char *copies;               /* copies of the code objects of one stack */
 
-void stacks_use_jumps(const unsigned char *jumps)
+void stacks_use_jumps(const unsigned char jumps[256])
 {
-    knows_jumps = jumps != NULL;
-    if (knows_jumps)
-        memcpy(is_jump, jumps, sizeof is_jump);
+    memcpy(is_jump, jumps, sizeof is_jump);
 }
 
 void stacks_clear(void)
@@ -154,8 +151,7 @@ static uint64_t clock_ns(clockid_t clock)
 stacks_answer stacks_is_native(const frames_thread *thread, const stacks_sample *sample)
 {
     unsigned char opcode = 0;
-    if (!knows_jumps || sample->is_torn || sample->frame == NULL ||
-        !memory_copy(&opcode, sample->instruction, 1))
+    if (sample->is_torn || sample->frame == NULL || !memory_copy(&opcode, sample->instruction, 1))
         return STACKS_UNKNOWN;
     clockid_t clock = thread_clock(thread->thread_id);
     uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), used_ns = clock_ns(clock);

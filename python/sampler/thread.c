@@ -266,7 +266,8 @@ static void sample_threads(sampling *s, uint64_t end_ns)
     s->last.is_idle = true;
     s->processor = sched_getcpu();
     s->weight_ns = schedule_cover(&s->schedule, end_ns);
-    s->watches = schedule_random(&s->schedule) * watch_ns < s->schedule.length_ns;
+    s->watches = !frames_are_compiled(s->interpreter) &&
+                 schedule_random(&s->schedule) * watch_ns < s->schedule.length_ns;
     const void *next = frames_first_thread(s->interpreter);
     for (; next != NULL && count < MAX_THREADS && frames_read_thread(next, &thread); count++) {
         if (thread.id != 0 && thread.thread_id != 0)

@@ -12,8 +12,8 @@ import textwrap
 import time
 import unittest
 
-if not (3, 11) <= sys.version_info[:2] <= (3, 14):
-    print("profiles of scripts need Python 3.11 to 3.14")
+if not (3, 11) <= sys.version_info[:2] <= (3, 15):
+    print("profiles of scripts need Python 3.11 to 3.15")
     sys.exit(77)
 
 import assay
@@ -132,7 +132,8 @@ class Time(Folder):
         for _ in range(3):
             self.run_it("bursts.py")
             samples += self.record()["python"]["samples"]
-            waited += float(open(os.path.join(self.path, "waited")).read()) / 3
+            with open(os.path.join(self.path, "waited"), encoding="utf-8") as file:
+                waited += float(file.read()) / 3
             for name, share in self.shares().items():
                 shares[name] = shares.get(name, 0) + share / 3
         # The difference has a standard error of 1 / sqrt(samples), and a busy machine gives few of them. There, a burst

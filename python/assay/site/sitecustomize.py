@@ -47,22 +47,18 @@ def _load(package):
             sys.modules.pop("_sampler", None)
             return module
     version = "%d.%d" % sys.version_info[:2]
-    if not (3, 11) <= sys.version_info[:2] <= (3, 14):
-        raise RuntimeError(f"profiles of scripts need Python 3.11 to 3.14; this is {version}")
+    if not (3, 11) <= sys.version_info[:2] <= (3, 15):
+        raise RuntimeError(f"profiles of scripts need Python 3.11 to 3.15; this is {version}")
     raise RuntimeError(f"the module assay._sampler is not built for Python {version}; install the package with this Python")
 
 
 def _jumps():
-    """A byte for each opcode: 1 if it jumps. Empty if the script is compiled while it runs, because a compiled loop may stay at any instruction.
+    """A byte for each opcode: 1 if it jumps.
 
     Python 3.11 and 3.12 leave specialised opcodes out of opname. Such opcodes have the numbers that are left, in their order.
     """
     import opcode
-    import sys
 
-    jit = getattr(sys, "_jit", None)
-    if jit is not None and jit.is_enabled():
-        return b""
     names = list(opcode.opname)
     left = [number for number, name in enumerate(names) if name.startswith("<")]
     for number, name in zip(left, getattr(opcode, "_specialized_instructions", ())):
