@@ -14,8 +14,6 @@
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
 
-enum { LINE_FLOATS = 16 /* in a cache line */ };
-
 /* ---- Set-up ---- */
 
 static assay_status take_memory(assay__road_searcher *self)
@@ -274,23 +272,4 @@ void assay__road_searcher_aim(assay__road_searcher *self, int32_t destination)
     assay__matvec(s->scorer, s->embedding, weight(self, at->score) + s->hidden + s->embedding,
                   assay__next_road_score_columns(s),
                   weight(self, at->destination) + destination * s->embedding, 0, self->goal_score);
-}
-
-/* Prefetch a row of a table that is far larger than the cache. */
-static void fetch(const float *row, int64_t count)
-{
-    for (int64_t i = 0; i < count; i += LINE_FLOATS)
-        __builtin_prefetch(row + i);
-}
-
-void assay__road_searcher_expect_route(const assay__road_searcher *self, int32_t road)
-{
-    int64_t gates = 3 * self->model->shape.hidden;
-    fetch(self->road_input + road * gates, gates);
-}
-
-void assay__road_searcher_expect_choice(const assay__road_searcher *self, int32_t road)
-{
-    int64_t scorer = self->model->shape.scorer;
-    fetch(self->road_score + road * scorer, scorer);
 }

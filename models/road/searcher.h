@@ -85,9 +85,28 @@ ASSAY_MUST_USE assay_status assay__road_searcher_forward(assay__road_searcher *s
 /* Set goal_score, the destination's part in the scores. */
 void assay__road_searcher_aim(assay__road_searcher *searcher, int32_t destination);
 
+/* Prefetch a row of a table that is far larger than the cache. */
+static inline void assay__road_searcher_fetch(const float *row, int64_t count)
+{
+    enum { LINE_FLOATS = 16 /* in a cache line */ };
+    for (int64_t i = 0; i < count; i += LINE_FLOATS)
+        __builtin_prefetch(row + i);
+}
+
 /* Prefetch the rows of the tables that the next forward pass reads for this road: as the last road
  * of a route, and as a candidate. */
-void assay__road_searcher_expect_route(const assay__road_searcher *searcher, int32_t road);
-void assay__road_searcher_expect_choice(const assay__road_searcher *searcher, int32_t road);
+static inline void assay__road_searcher_expect_route(const assay__road_searcher *searcher,
+                                                     int32_t road)
+{
+    const int64_t gates = 3 * searcher->model->shape.hidden;
+    assay__road_searcher_fetch(searcher->road_input + road * gates, gates);
+}
+
+static inline void assay__road_searcher_expect_choice(const assay__road_searcher *searcher,
+                                                      int32_t road)
+{
+    const int64_t scorer = searcher->model->shape.scorer;
+    assay__road_searcher_fetch(searcher->road_score + road * scorer, scorer);
+}
 
 #endif
