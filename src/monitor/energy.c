@@ -180,7 +180,8 @@ static bool read_open_ticks(const window *now, uint32_t unit, const assay__lane 
 }
 
 /* Enter the window into a node. A node whose time cannot be read now, because its span ends just
- * now, or because it is being cleared, is left for the next window. */
+ * now, or because it is being cleared, is left for the next window. If its time is still less than
+ * it was then, a span that was open has been abandoned, and its time will not come back. */
 static void meter_node(const window *now, uint32_t unit, const assay__lane *lane, assay__node *node,
                        int device)
 {
@@ -190,8 +191,12 @@ static void meter_node(const window *now, uint32_t unit, const assay__lane *lane
     if (figures == NULL || !read_open_ticks(now, unit, lane, node, &open))
         return;
     const uint64_t before = figures->seen_ticks, all = node->sum + open;
-    if (all < before)
+    if (all < before) {
+        if (figures->running == 0)
+            __atomic_store_n(&figures->seen_ticks, all, __ATOMIC_RELAXED);
+        __atomic_store_n(&figures->running, false, __ATOMIC_RELAXED);
         return;
+    }
     const bool runs = !now->first && all > before;
     __atomic_store_n(&figures->seen_ticks, all, __ATOMIC_RELAXED); /* readers copy it too */
     if (runs || (!now->first && figures->running != 0))

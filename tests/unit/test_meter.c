@@ -490,6 +490,45 @@ static void scenario_open_spans(void)
     assay_meter_free(meter);
 }
 
+/* The time of a span that was open and then abandoned is no time that later spans have to make up
+ * for. */
+static void scenario_abandoned(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    const assay_span outer = assay_monitor_begin(monitor, "outer");
+    const assay_span brief = assay_monitor_begin(monitor, "work");
+    pause_ms(1);
+    assay_span_end(brief);
+    (void)assay_monitor_begin(monitor, "work");
+    pause_ms(1000);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    const double before = operation(record, "work")->energy_joules.value;
+    assay_record_free(record);
+    record = NULL;
+    assay_span_end(outer);
+    const assay_span again = assay_monitor_begin(monitor, "outer");
+    for (int i = 0; i < 40; i++) {
+        const assay_span work = assay_monitor_begin(monitor, "work");
+        pause_ms(20);
+        assay_span_end(work);
+    }
+    assay_span_end(again);
+    pause_ms(250);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    CHECK(record->integrity.abandoned_spans == 1 && operation(record, "work")->count == 41);
+    const double after = operation(record, "work")->energy_joules.value;
+    fprintf(stderr, "abandoned: %.1f J before, %.1f J after\n", before, after);
+    CHECK(after - before > 300 * 0.8 / 2);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
 static uint64_t stand_still(void *context)
 {
     (void)context;
@@ -530,6 +569,7 @@ static void test_energy_of_brief_and_of_open_spans(void **state)
     in_child("watts=300,boards=1", scenario_open_spans);
     in_child("watts=300,boards=1", scenario_attached_again);
     in_child("watts=300,boards=1", scenario_young_clock);
+    in_child("watts=300,boards=1", scenario_abandoned);
 }
 
 static void scenario_lives(void)
