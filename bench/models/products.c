@@ -1,7 +1,7 @@
 /* How near our matrix products come to the most that a core can do. The peer is a loop of
- * multiply-adds on registers, which reads no memory: two sums of a vector each in a cycle, on the
- * processors that we have met. It runs at the same level as the products, and takes turns with
- * them, because the clock of a core changes.
+ * multiply-adds on registers, which reads no memory. The processors that we have met do two of them
+ * in a cycle, each on a whole vector. The loop runs at the same level as the products, and takes
+ * turns with them, because the clock of a core changes.
  *
  * The rows say why a model that is mostly products cannot become much faster at a level. They have
  * no bar. */

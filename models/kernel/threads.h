@@ -33,9 +33,8 @@ void assay__parallel(int parts, assay__part part, void *context);
 /* Computes the things `first` to first + count - 1. */
 typedef void (*assay__range)(void *context, int64_t first, int64_t count);
 
-/* Splits `count` things into parts, and computes the parts as assay__parallel() does. A part begins
- * at a multiple of `grain`. Except for the last, a part has some `least` things or more. There are
- * assay__fine_parts(). */
+/* Splits `count` things into assay__fine_parts() parts of about `least` things or more, and
+ * computes the parts as assay__parallel() does. A part begins at a multiple of `grain`. */
 void assay__parallel_ranges(int64_t count, int64_t grain, int64_t least, assay__range range,
                             void *context);
 

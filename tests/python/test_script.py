@@ -465,7 +465,9 @@ class Unnoticed(Folder):
 
     def test_interrupted(self):
         path = self.write("endless.py", "print('ready', flush=True)\nwhile True: pass\n")
-        process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # A shell that runs the tests in the background ignores the signal, and children would inherit that.
+        process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         process.stdout.readline()
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)

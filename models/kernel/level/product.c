@@ -202,8 +202,8 @@ static int64_t panel_columns(int64_t left)
     return left < PANEL ? left : PANEL;
 }
 
-/* Copies `vectors` vectors of each row; `vectors` is a constant where this is inlined. For a number
- * that it does not know gcc would copy each row by `rep movsq`, which takes longer than to multiply
+/* Copies `vectors` vectors of each row; `vectors` is a constant where this is inlined. gcc copies a
+ * row whose length it does not know by `rep movsq`, and that takes longer than the multiplication
  * by the row. */
 ASSAY__ELEMENT void copy_rows(const int vectors, int64_t depth, const float *b, int64_t row,
                               float *panel)
