@@ -227,6 +227,11 @@ if(TEST cli/test_golden)
   set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900 COST 100) # every script of tests/cli/golden: begun first
 endif()
 
+if(TEST unit/test_cuda_models)
+  # The emulated device switches stacks for each thread at each barrier, which takes minutes under the address sanitizer.
+  set_tests_properties(unit/test_cuda_models PROPERTIES TIMEOUT 900 COST 60)
+endif()
+
 if(TEST package/test_python)
   set_tests_properties(package/test_python PROPERTIES TIMEOUT 900 COST 50) # compiles libassay
 endif()
