@@ -34,8 +34,8 @@ on_terminal 40 run -- sh -c 'exit 0' one two three four five | grep '^command'
 on_terminal 60 run -- sh -c 'exit 0' one two three four five | grep '^command'
 on_terminal 120 compare r.json
 echo "— how far long work is"
-on_terminal 80 profile runtime --model graph_transformer --num-runs 2 --warmup-runs 2 | tr '\r' '\n' |
-    grep -o 'measuring runtime, run [34] of 4' | sort -u
+on_terminal 80 profile runtime --model graph_transformer --num-nodes 100 --hidden-dim 64 --num-layers 2 --num-runs 100 --warmup-runs 2 |
+    tr '\r' '\n' | grep -oE 'measuring runtime, run [0-9]+ of 102' | sed 's/run [0-9]*/run #/' | sort -u
 "$ASSAY" profile runtime --model mlp --num-runs 2 2>&1 | grep -c measuring
 echo "— ASCII"
 LC_ALL=C "$ASSAY" compare r.json
