@@ -295,21 +295,23 @@ static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t n
         publish_sample(lane, frame->node, now - start);
 }
 
-/* The fast end of a span that records an event and statistics. False if the span must take the slow
- * path. The function calls no other function, so that it need not save registers. */
-static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t start,
-                                  uint64_t now)
+/* The fast end of a span that records an event and statistics, in a closed lane. False if the span
+ * must take the slow path; the lane is open then, and the span too. The function calls no other
+ * function, so that it need not save registers. */
+static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t now,
+                                  assay__node *last, uint64_t last_duration)
 {
+    assay__node *own = frame->node;
+    const uint64_t start = assay__frame_start(frame);
     assay__figures before;
-    if (ASSAY__UNLIKELY(now < start || now >= lane->begin_due || ring_starts_over(lane)))
-        return false;
-    assay__lane_lock(lane);
-    if (ASSAY__UNLIKELY(!assay__pending_enter(&lane->pending, frame->node, &before))) {
+    if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS || now < start ||
+                        now >= lane->begin_due || ring_starts_over(lane) ||
+                        !assay__pending_enter(last, last_duration, own, &before))) {
         __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
         return false;
     }
-    put_event(lane, start, now, frame->node->self, lane->event_origin);
-    assay__pending_put(&lane->pending, frame->node, now - start, &before);
+    put_event(lane, start, now, own->self, lane->event_origin);
+    assay__pending_put(&lane->pending, own, now - start, &before);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -505,12 +507,11 @@ uint64_t assay__site_end_slow(const assay_site *site, assay_monitor *monitor, ui
  * due. This code is not inlined, so that a program with many call sites contains it once. The start
  * is read again from the frame, because a span of a signal handler may have marked the frame since
  * the caller read it. */
-void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
+void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now, assay__node *last,
+                            uint64_t last_duration)
 {
-    const uint64_t start = assay__frame_start(frame);
-    if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS ||
-                        !end_with_event(lane, frame, start, now)))
-        assay__span_end_slow(lane->owner->monitor, frame, start, now);
+    if (ASSAY__UNLIKELY(!end_with_event(lane, frame, now, last, last_duration)))
+        assay__span_end_slow(lane->owner->monitor, frame, assay__frame_start(frame), now);
 }
 
 uint64_t assay_span_end_ns(assay_span span)
