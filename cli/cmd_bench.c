@@ -19,6 +19,7 @@
 #include "assay/record_build.h"
 #include "assay/report.h"
 #include "assay/sampling.h"
+#include "base/text.h"
 #include "cli/bench_command.h"
 #include "cli/bench_plan.h"
 #include "cli/common/bench_progress.h"
@@ -95,7 +96,8 @@ static const option bench_options[] = {
      offsetof(bench_settings, prepare)},
     {"quiet", 'q', OPTION_FLAG, NULL, "Print no result and show no progress.",
      offsetof(bench_settings, quiet)},
-    {"runs", 'r', OPTION_COUNT, "N", "Exactly this many runs of each command.",
+    {"runs", 'r', OPTION_COUNT, "N",
+     "Exactly this many runs of each command; those in disturbed rounds do not count.",
      offsetof(bench_settings, runs)},
     HISTORY_SAVE_OPTION(bench_settings, save),
     {"seed", 's', OPTION_NUMBER, "N", "Seed of the random order in which commands take turns.",
@@ -323,8 +325,25 @@ static int judge(const bench_settings *settings, assay_record *record)
  * docs/growth.md). */
 enum { ENOUGH_SIZES = 5 };
 
-/* A line for each series of a sweep: class and exponent with its interval. Nothing if no series has
- * enough sizes. */
+/* Print "  sort {n}: n log n, exponent 1.12 (1.10 … 1.14)", broken between words. */
+static void show_one_growth(const assay_growth *growth, FILE *stream)
+{
+    char text[sizeof growth->name + 128], exponent[64] = "";
+    if (growth->exponent.validity == ASSAY_VALID && growth->low.validity == ASSAY_VALID &&
+        growth->high.validity == ASSAY_VALID)
+        snprintf(exponent, sizeof exponent, ", exponent %.2f (%.2f … %.2f)", growth->exponent.value,
+                 growth->low.value, growth->high.value);
+    snprintf(text, sizeof text, "%s: %s%s%s", growth->name,
+             assay_growth_class_name(growth->growth_class), exponent,
+             growth->conclusive ? "" : ", cannot tell");
+    int indent = 2;
+    for (const char *at = text, *rest; *at != '\0'; at = rest, indent = 6) {
+        size_t bytes = assay__text_line(at, (size_t)(80 - indent), &rest);
+        fprintf(stream, "%*s%.*s\n", indent, "", (int)bytes, at);
+    }
+}
+
+/* The class and the exponent of each series of a sweep. Nothing if no series has enough sizes. */
 static void show_growths(const assay_growth_sweep *shown, FILE *stream)
 {
     bool first = true;
@@ -335,12 +354,7 @@ static void show_growths(const assay_growth_sweep *shown, FILE *stream)
         if (first)
             fprintf(stream, "\ngrowth with %s (assay fit shows all of it):\n", shown->parameter);
         first = false;
-        fprintf(stream, "  %s: %s", growth->name, assay_growth_class_name(growth->growth_class));
-        if (growth->exponent.validity == ASSAY_VALID && growth->low.validity == ASSAY_VALID &&
-            growth->high.validity == ASSAY_VALID)
-            fprintf(stream, ", exponent %.2f (%.2f … %.2f)", growth->exponent.value,
-                    growth->low.value, growth->high.value);
-        fprintf(stream, "%s\n", growth->conclusive ? "" : ", cannot tell");
+        show_one_growth(growth, stream);
     }
 }
 

@@ -31,7 +31,10 @@ typedef struct fit_settings {
 static const option fit_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE", "Write the result as JSON; '-' is standard output.",
      offsetof(fit_settings, json)},
-    INPUT_MAX_OPTION(fit_settings, max_input),
+    {"max-input", 0, OPTION_BYTES, "SIZE",
+     "Largest file to read (default 64M, of tables 256M); a record of 300 MB can take 6 GB of "
+     "memory.",
+     offsetof(fit_settings, max_input)},
     {"size-column", 'n', OPTION_TEXT, "COLUMN",
      "Name, or number from 1, of the column of sizes (default: n); of a record, the parameter.",
      offsetof(fit_settings, size_column)},
@@ -86,12 +89,14 @@ static int show(const fit_settings *settings, const assay_growth_sweep *fits)
     return EX_OK;
 }
 
-/* Whether the file is JSON: it begins with a brace, which no table does. It must be a regular file.
- * Its position does not change. */
+/* Whether the file is JSON: it begins with a brace, which no table does. A byte order mark may
+ * stand before it. The file must be a regular one. Its position does not change. */
 static bool is_json(int file)
 {
     char chunk[4096];
     off_t at = lseek(file, 0, SEEK_CUR);
+    if (pread(file, chunk, 3, at) == 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0)
+        at += 3;
     for (ssize_t got; (got = pread(file, chunk, sizeof chunk, at)) > 0; at += got)
         for (ssize_t i = 0; i < got; i++)
             if (!isspace((unsigned char)chunk[i]))

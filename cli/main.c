@@ -72,18 +72,22 @@ static int unknown_command(const char *typed)
     return EX_USAGE;
 }
 
-static int help(const char *topic)
+/* Each study has a help text of its own, so `part` may name one. Other commands ignore it. */
+static int help(const char *topic, const char *part)
 {
     if (topic == NULL) {
         print_overview(stdout);
-    } else {
-        const command *found = find(topic);
-        if (found == NULL)
-            return unknown_command(topic);
+        return EX_OK;
+    }
+    const command *found = find(topic);
+    if (found == NULL)
+        return unknown_command(topic);
+    if (part == NULL || strcmp(found->name, "study") != 0) {
         char *arguments[] = {(char *)found->name, "--help", NULL};
         return found->main(found, 2, arguments);
     }
-    return EX_OK;
+    char *arguments[] = {(char *)found->name, (char *)part, "--help", NULL};
+    return found->main(found, 3, arguments);
 }
 
 /* `assay complete`, which the shells call (cli/common/complete.h). argv holds the words behind
@@ -117,9 +121,9 @@ static int dispatch(int argc, char **argv)
         return EX_OK;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return help(NULL);
+        return help(NULL, NULL);
     if (strcmp(word, "help") == 0)
-        return help(argc > 2 ? argv[2] : NULL);
+        return help(argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
     if (strcmp(word, "complete") == 0)
         return complete(argc - 2, argv + 2);
     if (word[0] == '-') {

@@ -1,7 +1,7 @@
 /* Two requests take turns on one thread, as coroutines do. Each has a task, so that the spans of
  * one never mix with the spans of the other.
  *
- *     ./coroutines */
+ *     cc coroutines.c $(pkg-config --cflags --libs assay) -o coroutines && ./coroutines */
 #include <assay/assay.h>
 #include <assay/task.h>
 

@@ -1,11 +1,12 @@
 /* Generates trajectories with trained weights, times every search, and evaluates them against real
  * trajectories.
  *
- *     trajectories [DATASET WEIGHTS]
+ *     cc trajectories.c $(pkg-config --cflags --libs assay-models) -o trajectories
+ *     ./trajectories [DATASET WEIGHTS]
  *
  * `assay study routes --out city` trains models and writes both:
  *
- *     trajectories city city/vanilla/weights.safetensors
+ *     ./trajectories city city/vanilla/weights.safetensors
  *
  * Without arguments a city is made up, and the weights are those of an untrained model. Many of its
  * searches find no route; they are timed as well. */

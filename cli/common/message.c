@@ -93,6 +93,8 @@ int message_output_exit(assay_status status)
         return EX_IOERR;
     case ASSAY_E_MEMORY:
         return EX_OSERR;
+    case ASSAY_E_UNSUPPORTED: /* this assay was built without it */
+        return EX_UNAVAILABLE;
     default:
         return EX_SOFTWARE;
     }

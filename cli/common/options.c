@@ -80,6 +80,14 @@ static bool parse_number(const char *text, option_number *number)
     return number->given;
 }
 
+/* Whether the text is a whole number that an option cannot hold. */
+static bool too_large(const char *text)
+{
+    errno = 0;
+    strtoull(text, NULL, 10);
+    return errno == ERANGE && text[strspn(text, "0123456789")] == '\0';
+}
+
 static bool parse_real(const char *text, double *real)
 {
     char *end = NULL;
@@ -152,14 +160,14 @@ static bool store(const command *self, const option *found, const char *value, v
     case OPTION_COUNT:
         if (parse_count(value, field))
             return true;
-        message_error("assay %s: '%s' is not a whole number above 0 for '--%s'", self->name, value,
-                      found->name);
+        message_error("assay %s: '%s' is %s for '--%s'", self->name, value,
+                      too_large(value) ? "too large" : "not a whole number above 0", found->name);
         return false;
     case OPTION_NUMBER:
         if (parse_number(value, field))
             return true;
-        message_error("assay %s: '%s' is not a whole number for '--%s'", self->name, value,
-                      found->name);
+        message_error("assay %s: '%s' is %s for '--%s'", self->name, value,
+                      too_large(value) ? "too large" : "not a whole number", found->name);
         return false;
     case OPTION_REAL:
         if (parse_real(value, field))

@@ -2,7 +2,7 @@
  * gradient descent. A step has three products, and each phase is measured on the stream without
  * waiting for the device.
  *
- *     cc cublas_step.c $(pkg-config --cflags --libs assay) */
+ *     cc -I. examples/cuda/cublas_step.c $(pkg-config --cflags --libs assay) -lm -o cublas_step */
 #include <math.h>
 
 #include "assay/assay.h"

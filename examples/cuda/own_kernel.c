@@ -1,7 +1,7 @@
 /* A kernel of your own, compiled at run time and measured on its stream: how long the launches take
  * on the processor, and how long the kernel takes on the device.
  *
- *     cc own_kernel.c $(pkg-config --cflags --libs assay) */
+ *     cc -I. examples/cuda/own_kernel.c $(pkg-config --cflags --libs assay) -o own_kernel */
 #include "assay/assay.h"
 #include "assay/gpu.h"
 #include "examples/cuda/cuda.h"

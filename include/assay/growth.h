@@ -93,6 +93,9 @@ typedef struct assay_growth {
     assay_growth_size *sizes;                                   /* by n, ascending */
     assay_growth_candidate candidates[ASSAY_GROWTH_CANDIDATES]; /* in the order of the enum */
     char name[256]; /* of what grows, for output and JSON; empty unless the caller sets it */
+    /* The measure that grows, such as "peak_rss_bytes": the figures that are called seconds are
+     * then in its unit, and are printed as bytes or joules. Empty for times. */
+    char metric[64];
 } assay_growth;
 
 /* Fit all classes to `count` pairs of size and time, in any order. Several values at one n show the
@@ -139,7 +142,7 @@ typedef struct assay_growth_sweep {
  *
  * `parameter` names the parameter that is the size; subjects without it are left out. NULL chooses
  * the only parameter that is a number above 0 for every subject and differs between subjects.
- * `metric` is one of the subjects' measures ("cpu_seconds"); NULL is wall time.
+ * `metric` is one of the subjects' measures ("cpu_seconds", "peak_rss_bytes"); NULL is wall time.
  *
  * Subjects belong to one series if their other parameters are equal. If several subjects have all
  * parameters equal, as the commands of a sweep have, then the first of them belongs to the first
@@ -173,7 +176,8 @@ enum { ASSAY_GROWTH_TABLE_MAX_BYTES = 256 << 20 };
  * comma is accepted where commas do not separate fields.
  *
  * The call fails with ASSAY_E_FORMAT for a row whose two values are not finite and above zero (the
- * error gives its line number), and for a column that does not exist. It fails with ASSAY_E_LIMIT
+ * error gives its line number), for a column that does not exist, and where it cannot be known
+ * whether the sizes have separators of thousands or decimals ("1,600"). It fails with ASSAY_E_LIMIT
  * for a file larger than ASSAY_GROWTH_TABLE_MAX_BYTES, or larger than the environment variable
  * ASSAY_MAX_INPUT allows. Release the table with assay_growth_table_release; after a failure it is
  * empty. */

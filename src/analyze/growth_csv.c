@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -26,6 +27,9 @@ typedef struct reader {
     size_t columns;                   /* in the current row */
     char *fields[COLUMNS_MAX];        /* the first COLUMNS_MAX of them */
     size_t size_index, seconds_index; /* columns, from 0 */
+    char grouped[NUMBER_BYTES];       /* the first size that may have a separator of thousands */
+    size_t grouped_line;              /* 0: there is none */
+    bool has_decimals, has_comma; /* a size has decimals for certain; a decimal comma was read */
     assay_error *error;
     assay_growth_table *table;
     size_t capacity;
@@ -173,12 +177,55 @@ static assay_status append(reader *self, double size, double seconds)
     return ASSAY_OK;
 }
 
+/* The separator in a number of the form 1,600: one to three digits, the separator, three digits. 0
+ * if the number has another form. */
+static char separator_of_thousands(const char *text)
+{
+    size_t before = strspn(text, "0123456789");
+    const char *after = text + before + 1;
+    if (before < 1 || before > 3 || text[0] == '0' || (text[before] != ',' && text[before] != '.'))
+        return '\0';
+    return strspn(after, "0123456789") == 3 && after[3] == '\0' ? text[before] : '\0';
+}
+
+/* Note in which way the sizes are written. A spreadsheet may write 1600 as 1,600 or 1.600, which
+ * are also decimal numbers. */
+static void look_at_separators(reader *self)
+{
+    const char *size = self->fields[self->size_index];
+    self->has_comma = self->has_comma || strchr(size, ',') != NULL ||
+                      strchr(self->fields[self->seconds_index], ',') != NULL;
+    if (separator_of_thousands(size) == '\0') {
+        self->has_decimals = self->has_decimals || strpbrk(size, ",.") != NULL;
+    } else if (self->grouped_line == 0) {
+        snprintf(self->grouped, sizeof self->grouped, "%s", size);
+        self->grouped_line = self->csv.line;
+    }
+}
+
+/* Refuse sizes that can be read in two ways. A point is a decimal point unless the numbers of the
+ * table have decimal commas. A size with other decimals shows what the separator means. */
+static assay_status check_separators(const reader *self)
+{
+    char whole[NUMBER_BYTES];
+    if (self->grouped_line == 0 || self->has_decimals || !self->has_comma)
+        return ASSAY_OK;
+    size_t before = strcspn(self->grouped, ",.");
+    snprintf(whole, sizeof whole, "%.*s%s", (int)before, self->grouped, self->grouped + before + 1);
+    return assay__fail(self->error, ASSAY_E_FORMAT,
+                       "'%s' line %zu: n '%s' may mean %s or a decimal number; write sizes without "
+                       "separators of thousands",
+                       self->name, self->grouped_line, self->grouped, whole);
+}
+
 static assay_status take_row(reader *self)
 {
     double n = 0, t = 0;
     assay_status status = check_number(self, self->size_index, "n", &n);
     if (status == ASSAY_OK)
         status = check_number(self, self->seconds_index, "seconds", &t);
+    if (status == ASSAY_OK)
+        look_at_separators(self);
     return status == ASSAY_OK ? append(self, n, t) : status;
 }
 
@@ -199,7 +246,7 @@ static assay_status read_table(reader *self, const char *size_column, const char
         if (status == ASSAY_OK)
             status = next_row(self);
     }
-    return status;
+    return status == ASSAY_OK ? check_separators(self) : status;
 }
 
 assay_status assay__growth_csv_parse(char *text, size_t length, const char *name,

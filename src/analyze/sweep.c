@@ -206,8 +206,10 @@ static assay_status fit_series(const assay_record *record, size_t first, const s
                              record->subjects[first].name, metric != NULL ? metric : "its time");
     if (status == ASSAY_OK)
         status = assay_growth_fit(sizes, costs, count, error, growth);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK) {
         name_series(&record->subjects[first], largest, key, *growth);
+        snprintf((*growth)->metric, sizeof(*growth)->metric, "%s", metric != NULL ? metric : "");
+    }
     free(sizes);
     free(costs);
     return status;

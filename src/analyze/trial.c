@@ -75,11 +75,9 @@ static bool is_plausible(const assay__trial *it, assay_verdict verdict)
 
 static bool agrees(const assay__trial *it, assay_verdict verdict, double centre)
 {
-    if (isnan(centre) || verdict == ASSAY_VERDICT_INCONCLUSIVE)
-        return true;
-    return verdict == ASSAY_VERDICT_SLOWER   ? centre > upper(it)
-           : verdict == ASSAY_VERDICT_FASTER ? centre < lower(it)
-                                             : centre >= lower(it) && centre <= upper(it);
+    int side = verdict == ASSAY_VERDICT_SLOWER ? 1 : verdict == ASSAY_VERDICT_FASTER ? -1 : 0;
+    return verdict == ASSAY_VERDICT_INCONCLUSIVE ||
+           assay__location_agrees(side, centre, lower(it), upper(it));
 }
 
 /* Whether the verdict would be another one without the disturbances of the samples. If so, writes

@@ -115,12 +115,51 @@ void assay__text_make_printable(char *text)
     bytes[used] = '\0';
 }
 
+/* The columns of the character at `text`, which is terminated; *length receives its bytes. A byte
+ * that is no UTF-8 counts as a character. The wide ranges are whole blocks of Unicode in which
+ * characters are wide or fullwidth (Unicode Standard Annex 11). */
+static size_t character_columns(const char *text, size_t *length)
+{
+    static const struct {
+        uint32_t first, last;
+        size_t columns;
+    } others[] = {
+        {0x300, 0x36F, 0},    {0x483, 0x489, 0},     {0x591, 0x5BD, 0},     {0x64B, 0x65F, 0},
+        {0x1100, 0x115F, 2},  {0x1AB0, 0x1AFF, 0},   {0x1DC0, 0x1DFF, 0},   {0x200C, 0x200D, 0},
+        {0x20D0, 0x20FF, 0},  {0x2E80, 0x303E, 2},   {0x3041, 0x33FF, 2},   {0x3400, 0x4DBF, 2},
+        {0x4E00, 0xA4CF, 2},  {0xA960, 0xA97C, 2},   {0xAC00, 0xD7A3, 2},   {0xF900, 0xFAFF, 2},
+        {0xFE00, 0xFE0F, 0},  {0xFE20, 0xFE2F, 0},   {0xFE30, 0xFE6F, 2},   {0xFF00, 0xFF60, 2},
+        {0xFFE0, 0xFFE6, 2},  {0x1F300, 0x1F64F, 2}, {0x1F680, 0x1F6FF, 2}, {0x1F900, 0x1F9FF, 2},
+        {0x20000, 0x3FFFD, 2}};
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t sequence = bytes[0] < 0x80 ? 1 : utf8_sequence_length(bytes, strnlen(text, 4));
+    *length = sequence > 0 ? sequence : 1;
+    if (sequence < 2)
+        return 1;
+    uint32_t point = code_point(bytes, sequence);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (point <= others[i].last)
+            return point >= others[i].first ? others[i].columns : 1;
+    return 1;
+}
+
 size_t assay__text_columns(const char *text)
 {
     size_t columns = 0;
-    for (; *text != '\0'; text++)
-        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    for (size_t length; *text != '\0'; text += length)
+        columns += character_columns(text, &length);
     return columns;
+}
+
+size_t assay__text_fitting(const char *text, size_t columns)
+{
+    size_t bytes = 0;
+    for (size_t used = 0, length; text[bytes] != '\0'; bytes += length) {
+        used += character_columns(text + bytes, &length);
+        if (used > columns)
+            break;
+    }
+    return bytes;
 }
 
 const char *assay__text_in_ascii(const char *character, size_t length)
@@ -167,10 +206,9 @@ static size_t widest_columns(const char *text, size_t bytes)
 {
     size_t columns = 0;
     for (size_t at = 0, step; at < bytes; at += step) {
-        step = assay__text_sequence(text + at, bytes - at);
+        size_t shown = character_columns(text + at, &step);
         const char *spelled = step > 1 ? assay__text_in_ascii(text + at, step) : NULL;
-        columns += spelled != NULL && strlen(spelled) > 1 ? strlen(spelled) : 1;
-        step += step == 0;
+        columns += spelled != NULL && strlen(spelled) > shown ? strlen(spelled) : shown;
     }
     return columns;
 }

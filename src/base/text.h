@@ -37,9 +37,12 @@ bool assay__text_same_option(const char *name, const char *typed, size_t length)
 /* Whether the text is a whole number in digits alone, which an int64_t can hold. */
 bool assay__text_is_number(const char *text);
 
-/* The number of columns that the text takes on a terminal. It counts code points and ignores
- * East-Asian width. */
+/* The number of columns that the text takes on a terminal: one for each character, two for those of
+ * East Asia and for emoji, none for marks that combine with the character before them. */
 size_t assay__text_columns(const char *text);
+
+/* The number of bytes of the characters at the beginning of the text that fit into `columns`. */
+size_t assay__text_fitting(const char *text, size_t columns);
 
 /* How a character outside ASCII is written where only ASCII can be shown: "us" for microseconds,
  * "+-" for plus or minus. `length` is that of its UTF-8 sequence. NULL if there is no such way. */

@@ -10,10 +10,13 @@
 
 static const char unnamed[] = "(unnamed)";
 
+/* The files of pytest-benchmark have a version and benchmarks too, but statistics in place of
+ * runs. */
 bool assay__is_pyperf(const json_t *top)
 {
-    return json_is_string(json_object_get(top, "version")) &&
-           json_is_array(json_object_get(top, "benchmarks"));
+    const json_t *benchmarks = json_object_get(top, "benchmarks");
+    return json_is_string(json_object_get(top, "version")) && json_is_array(benchmarks) &&
+           json_object_get(json_array_get(benchmarks, 0), "stats") == NULL;
 }
 
 /* The metadata `key` of the benchmark, or else of the file, or else NULL. */

@@ -100,16 +100,10 @@ const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__
     return text;
 }
 
-/* The number of bytes of the first `columns` code points. The text must have that many. */
-static size_t bytes_of(const char *text, size_t columns)
+/* The columns of the first `bytes` of a text. */
+static size_t columns_of(const char *text, size_t bytes)
 {
-    size_t bytes = 0;
-    for (size_t seen = 0; seen < columns; seen++) {
-        do
-            bytes++;
-        while (((unsigned char)text[bytes] & 0xC0) == 0x80);
-    }
-    return bytes;
+    return assay__text_columns(text) - assay__text_columns(text + bytes);
 }
 
 void assay__format_cut(FILE *stream, const char *text, size_t width)
@@ -118,7 +112,7 @@ void assay__format_cut(FILE *stream, const char *text, size_t width)
         fputs(text, stream);
         return;
     }
-    fprintf(stream, "%.*s…", (int)bytes_of(text, width - 1), text);
+    fprintf(stream, "%.*s…", (int)assay__text_fitting(text, width - 1), text);
 }
 
 void assay__format_ends(FILE *stream, const char *text, size_t width)
@@ -128,16 +122,23 @@ void assay__format_ends(FILE *stream, const char *text, size_t width)
         assay__format_left(stream, text, width);
         return;
     }
-    size_t tail = (width - 1) / 2, head = width - 1 - tail;
-    fprintf(stream, "%.*s…%s", (int)bytes_of(text, head), text,
-            text + bytes_of(text, columns - tail));
+    size_t tail = (width - 1) / 2, head = assay__text_fitting(text, width - 1 - tail);
+    const char *end = text + assay__text_fitting(text, columns - tail);
+    if (assay__text_columns(end) > tail) /* a wide character stands across the place of the cut */
+        end += assay__text_fitting(end, 2);
+    size_t left = width - 1 - assay__text_columns(end);
+    fprintf(stream, "%.*s…%s", (int)head, text, end);
+    for (left -= columns_of(text, head); left > 0; left--)
+        fputc(' ', stream);
 }
 
 void assay__format_left(FILE *stream, const char *text, size_t width)
 {
     size_t columns = assay__text_columns(text);
     assay__format_cut(stream, text, width);
-    fprintf(stream, "%*s", columns < width ? (int)(width - columns) : 0, "");
+    if (columns > width)
+        columns = columns_of(text, assay__text_fitting(text, width - 1)) + 1;
+    fprintf(stream, "%*s", (int)(width - columns), "");
 }
 
 void assay__format_right(FILE *stream, const char *text, size_t width)
@@ -153,9 +154,14 @@ size_t assay__format_cell(FILE *stream, const char **text, size_t width)
     char piece[4 * (MOST_WIDTH + 1) + 1];
     const char *rest;
     width = width < MOST_WIDTH ? width : MOST_WIDTH;
-    snprintf(piece, sizeof piece, "%.*s", (int)(4 * (width + 1)), *text);
-    size_t columns = assay__text_columns(piece), bytes = assay__text_line(piece, width, &rest);
-    size_t most = bytes_of(piece, columns < width ? columns : width);
+    size_t length = strnlen(*text, 4 * (width + 1));
+    while (((unsigned char)(*text)[length] & 0xC0) == 0x80) /* keep characters whole */
+        length--;
+    snprintf(piece, sizeof piece, "%.*s", (int)length, *text);
+    size_t bytes = assay__text_line(piece, width, &rest);
+    size_t most = assay__text_fitting(piece, width);
+    if (most == 0) /* a wide character in a cell of one column */
+        most = assay__text_fitting(piece, 2);
     if (bytes > most) {
         bytes = most;
         rest = piece + most;

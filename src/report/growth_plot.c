@@ -3,6 +3,7 @@
 #include "report/growth_plot.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -15,7 +16,20 @@ typedef struct axes {
     double left, right, bottom, top; /* logarithms */
 } axes;
 
-const char *assay__growth_seconds(double seconds, char text[ASSAY__GROWTH_TEXT])
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+assay__growth_unit assay__growth_unit_of(const assay_growth *growth)
+{
+    return ends_in(growth->metric, "_bytes")    ? ASSAY__GROWTH_BYTES
+           : ends_in(growth->metric, "_joules") ? ASSAY__GROWTH_JOULES
+                                                : ASSAY__GROWTH_SECONDS;
+}
+
+static const char *format_time(double seconds, char text[ASSAY__GROWTH_TEXT])
 {
     char number[ASSAY__CELL_BYTES];
     if (!(fabs(seconds) < 999.5e-9) || seconds == 0)
@@ -23,6 +37,20 @@ const char *assay__growth_seconds(double seconds, char text[ASSAY__GROWTH_TEXT])
     double ns = seconds * 1e9;
     int decimals = fabs(ns) < 9.9995 ? 3 : fabs(ns) < 99.995 ? 2 : 1;
     snprintf(text, ASSAY__GROWTH_TEXT, "%s ns", assay__cell_number(number, ns, decimals, 8));
+    return text;
+}
+
+const char *assay__growth_cost(const assay_growth *growth, double value,
+                               char text[ASSAY__GROWTH_TEXT])
+{
+    char number[ASSAY__GROWTH_TEXT];
+    assay__growth_unit unit = assay__growth_unit_of(growth);
+    if (unit == ASSAY__GROWTH_SECONDS)
+        return format_time(value, text);
+    if (unit == ASSAY__GROWTH_BYTES && fabs(value) >= 100)
+        return assay__format_bytes(value, text);
+    assay__growth_number(value, number);
+    snprintf(text, ASSAY__GROWTH_TEXT, "%.40s %s", number, unit == ASSAY__GROWTH_BYTES ? "B" : "J");
     return text;
 }
 
@@ -91,7 +119,9 @@ static void draw(const assay_growth *growth, const axes *range, char grid[ROWS][
 void assay__growth_right(assay__buffer *page, const char *text, size_t width)
 {
     size_t columns = assay__text_columns(text);
-    assay__buffer_printf(page, "%*s%s", columns < width ? (int)(width - columns) : 0, "", text);
+    bool begins = page->length == 0 || page->data[page->length - 1] == '\n';
+    int blanks = columns < width ? (int)(width - columns) : !begins;
+    assay__buffer_printf(page, "%*s%s", blanks, "", text);
 }
 
 void assay__growth_plot(assay__buffer *page, const assay_growth *growth)
@@ -103,7 +133,8 @@ void assay__growth_plot(assay__buffer *page, const assay_growth *growth)
     for (int row = ROWS - 1; row >= 0; row--) {
         double value = range.bottom + (range.top - range.bottom) * row / (ROWS - 1);
         bool labelled = row == 0 || row == ROWS - 1;
-        assay__growth_right(page, labelled ? assay__growth_seconds(exp(value), text) : "", LABEL);
+        assay__growth_right(page, labelled ? assay__growth_cost(growth, exp(value), text) : "",
+                            LABEL);
         size_t length = COLUMNS;
         while (length > 0 && grid[row][length - 1] == ' ')
             length--;

@@ -28,13 +28,19 @@ static void paragraph(assay__buffer *page, const char *title, const char *text)
 /* "t = 1.200 ms + 3.450 ns * n log n" */
 static void append_formula(assay__buffer *page, const assay_growth *growth)
 {
+    static const struct {
+        const char *label, *symbol;
+    } words[] = {[ASSAY__GROWTH_SECONDS] = {"time", "t"},
+                 [ASSAY__GROWTH_BYTES] = {"memory", "m"},
+                 [ASSAY__GROWTH_JOULES] = {"energy", "e"}};
     char text[ASSAY__GROWTH_TEXT];
-    label(page, "time");
-    assay__buffer_append_text(page, "t = ");
+    assay__growth_unit unit = assay__growth_unit_of(growth);
+    label(page, words[unit].label);
+    assay__buffer_printf(page, "%s = ", words[unit].symbol);
     if (growth->overhead_seconds.value > 0)
         assay__buffer_printf(page, "%s + ",
-                             assay__growth_seconds(growth->overhead_seconds.value, text));
-    assay__buffer_append_text(page, assay__growth_seconds(growth->coefficient.value, text));
+                             assay__growth_cost(growth, growth->overhead_seconds.value, text));
+    assay__buffer_append_text(page, assay__growth_cost(growth, growth->coefficient.value, text));
     const assay_growth_candidate *chosen = &growth->candidates[growth->growth_class - 1];
     if (growth->growth_class == ASSAY_GROWTH_POWER)
         assay__buffer_printf(page, " * n^%s", assay__cell_fixed(text, chosen->exponent, 3));
@@ -81,16 +87,17 @@ static void append_data(assay__buffer *page, const assay_growth *growth)
     paragraph(page, "data", text);
 }
 
-static void append_size(assay__buffer *page, const assay_growth_size *size)
+static void append_size(assay__buffer *page, const assay_growth *growth,
+                        const assay_growth_size *size)
 {
     char text[ASSAY__GROWTH_TEXT];
     assay__growth_right(page, assay__growth_number(size->n, text), 14);
     snprintf(text, sizeof text, "%zu", size->count);
     assay__growth_right(page, text, 9);
-    assay__growth_right(page, assay__growth_seconds(size->median_seconds, text), 14);
+    assay__growth_right(page, assay__growth_cost(growth, size->median_seconds, text), 14);
     if (size->fitted_seconds > 0) {
         char change[ASSAY__CELL_BYTES];
-        assay__growth_right(page, assay__growth_seconds(size->fitted_seconds, text), 14);
+        assay__growth_right(page, assay__growth_cost(growth, size->fitted_seconds, text), 14);
         assay__cell_change(change, 100 * (size->median_seconds / size->fitted_seconds - 1), 1);
         assay__growth_right(page, change, 12);
         assay__buffer_append_text(page, " %");
@@ -108,7 +115,7 @@ static void append_predictions(assay__buffer *page, const assay_growth *growth)
             return;
         assay__growth_right(page, assay__growth_number(factor * largest, text), 14);
         assay__growth_right(page, "predicted", 23);
-        assay__growth_right(page, assay__growth_seconds(time.value, text), 14);
+        assay__growth_right(page, assay__growth_cost(growth, time.value, text), 14);
         assay__buffer_append_text(page, "\n");
     }
 }
@@ -126,7 +133,7 @@ static void append_sizes(assay__buffer *page, const assay_growth *growth)
             assay__buffer_printf(page, "%14s   (%zu more sizes)\n", "...", skip);
             i += skip;
         }
-        append_size(page, &growth->sizes[i]);
+        append_size(page, growth, &growth->sizes[i]);
     }
     append_predictions(page, growth);
 }

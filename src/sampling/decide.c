@@ -57,16 +57,22 @@ static bool note_look(assay__judgement *judgement, double progress)
     return true;
 }
 
+/* The chosen metric, if it is not wall time; NAN if it was not measured. */
+static double chosen(const assay__sampler *sampler, const assay__shot *shot)
+{
+    const char *metric = sampler->options.metric;
+    return metric == NULL                                ? (double)NAN
+           : strcmp(metric, ASSAY__METRIC_CPU) == 0      ? shot->cpu_seconds
+           : strcmp(metric, ASSAY__METRIC_PEAK_RSS) == 0 ? shot->peak_rss_bytes
+           : strcmp(metric, ASSAY__METRIC_ENERGY) == 0   ? assay__shot_joules(shot)
+                                                         : (double)NAN;
+}
+
 /* The metric by which the subjects are compared. Wall time if the chosen metric was not
  * measured. */
 static double cost(const assay__sampler *sampler, const assay__shot *shot)
 {
-    const char *metric = sampler->options.metric;
-    double other = metric == NULL                                ? (double)NAN
-                   : strcmp(metric, ASSAY__METRIC_CPU) == 0      ? shot->cpu_seconds
-                   : strcmp(metric, ASSAY__METRIC_PEAK_RSS) == 0 ? shot->peak_rss_bytes
-                   : strcmp(metric, ASSAY__METRIC_ENERGY) == 0   ? assay__shot_joules(shot)
-                                                                 : (double)NAN;
+    double other = chosen(sampler, shot);
     return isnan(other) ? shot->seconds : other;
 }
 
@@ -87,6 +93,55 @@ static bool gather(const assay__sampler *sampler, const assay__judgement *judgem
         ratios[used++] = log(above / below);
     }
     return true;
+}
+
+/* Collect the log ratios of wall time without the disturbed rounds or, with `rested`, without the
+ * time spent waiting for a processor. Returns their number; 0 if the waiting is not known. */
+static size_t gather_beside(const assay__sampler *sampler, const assay__judgement *judgement,
+                            size_t candidate, bool rested, double *ratios, uint32_t *rounds)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sampler->rounds; i++) {
+        const assay__shot *shots = sampler->shots + i * sampler->count;
+        const assay__shot *a = &shots[candidate], *b = &shots[0];
+        if (!assay__sampler_counts(sampler, judgement, i))
+            continue;
+        if (rested && (isnan(a->waited_seconds) || isnan(b->waited_seconds)))
+            return 0;
+        if (!rested && (assay__shot_disturbed(a) || assay__shot_disturbed(b)))
+            continue;
+        double above = a->seconds - (rested ? a->waited_seconds : 0);
+        double below = b->seconds - (rested ? b->waited_seconds : 0);
+        if (!(above > 0) || !(below > 0))
+            continue;
+        rounds[used] = (uint32_t)i;
+        ratios[used++] = log(above / below);
+    }
+    return used;
+}
+
+/* Whether the verdict would be another one without the disturbances of the samples. The comparison
+ * of the record withholds such a verdict (analyze/trial.c), so sampling has to go on. */
+static assay_status is_contested(const assay__sampler *sampler, const assay__judgement *judgement,
+                                 size_t candidate, int side, bool *contested)
+{
+    double low = log1p(-sampler->options.margin), high = log1p(sampler->options.margin);
+    double *ratios = calloc(judgement->kept, sizeof *ratios);
+    uint32_t *rounds = calloc(judgement->kept, sizeof *rounds);
+    assay_status status = ratios != NULL && rounds != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    *contested = false;
+    for (int rested = 0; rested < 2 && status == ASSAY_OK && !*contested; rested++) {
+        assay__location beside;
+        size_t used = gather_beside(sampler, judgement, candidate, rested, ratios, rounds);
+        if (used < ASSAY__RULE_PAIRS_LEAST)
+            continue;
+        status = assay__location_of_pairs(ratios, rounds, used, &beside);
+        *contested = status == ASSAY_OK &&
+                     !assay__location_agrees(side, assay__location_centre(&beside), low, high);
+    }
+    free(ratios);
+    free(rounds);
+    return status;
 }
 
 /* Keep the ratio and its interval if it is the least certain one so far. The least certain ratio
@@ -130,32 +185,36 @@ static void spend_risks(const assay__sampler *sampler, assay__judgement *judgeme
     judgement->same_risk = assay__looks_next(&judgement->same, look, ASSAY__RULE_SAME_RISK);
 }
 
-/* Whether a ratio has its verdict. A verdict that a drift of the ratio may explain does not
- * count. */
+/* Whether a ratio has its verdict. A verdict that a drift of the ratio or disturbances may explain
+ * does not count. */
 static assay_status is_answered(const assay__sampler *sampler, const assay__judgement *judgement,
-                                const double *ratios, const assay__location *location,
-                                bool *answered)
+                                size_t candidate, const double *ratios,
+                                const assay__location *location, bool *answered)
 {
     double margin = sampler->options.margin, low = log1p(-margin), high = log1p(margin), drift;
-    *answered = assay__location_beyond(location, low, high, judgement->beyond_risk) != 0 ||
-                assay__location_within(location, low, high, judgement->same_risk);
+    int side = assay__location_beyond(location, low, high, judgement->beyond_risk);
+    bool contested = false;
+    *answered = side != 0 || assay__location_within(location, low, high, judgement->same_risk);
     if (!*answered)
         return ASSAY_OK;
     assay_status status = assay__stats_drift(ratios, judgement->kept, &drift);
     double mean = assay__location_centre(location);
-    *answered = status == ASSAY_OK && !assay__stats_may_be_drift(mean, drift, margin);
+    if (status == ASSAY_OK && isnan(chosen(sampler, &sampler->shots[0])))
+        status = is_contested(sampler, judgement, candidate, side, &contested);
+    *answered = status == ASSAY_OK && !contested && !assay__stats_may_be_drift(mean, drift, margin);
     return status;
 }
 
 static assay_status judge_ratio(const assay__sampler *sampler, assay__judgement *judgement,
-                                const double *ratios, const assay__location *location)
+                                size_t candidate, const double *ratios,
+                                const assay__location *location)
 {
     const assay_sampling_options *options = &sampler->options;
     double kept = (double)judgement->kept, most = 100 * kept;
     bool answered;
     if (options->precision > 0 || options->progress != NULL)
         take_ratio(location, judgement->same_risk, judgement);
-    assay_status status = is_answered(sampler, judgement, ratios, location, &answered);
+    assay_status status = is_answered(sampler, judgement, candidate, ratios, location, &answered);
     bool precise = options->precision == 0 || judgement->relative_width <= options->precision;
     if (status != ASSAY_OK || (answered && precise))
         return status;
@@ -186,7 +245,7 @@ static assay_status go_through(const assay__sampler *sampler, assay__judgement *
         }
         status = assay__location_of_pairs(ratios, rounds, judgement->kept, &location);
         if (status == ASSAY_OK && judging)
-            status = judge_ratio(sampler, judgement, ratios, &location);
+            status = judge_ratio(sampler, judgement, i, ratios, &location);
         else if (status == ASSAY_OK)
             take_ratio(&location, ASSAY__RULE_SAME_RISK, judgement);
     }

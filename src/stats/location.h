@@ -77,6 +77,11 @@ int assay__location_beyond(const assay__location *location, double low, double h
 /* Whether the location lies between the bounds, with the same risk. */
 bool assay__location_within(const assay__location *location, double low, double high, double risk);
 
+/* Whether another estimate `centre` of the location agrees with a verdict: it lies above `high`
+ * (side 1), below `low` (side -1), or between them (side 0). NAN, an estimate that is not known,
+ * agrees with each. */
+bool assay__location_agrees(int side, double centre, double low, double high);
+
 /* The number of values with which a new run would answer either question in five cases of six, if
  * the present estimate is true. `count` values gave the present estimate. INFINITY if more than
  * `most` values are needed. */

@@ -107,6 +107,13 @@ bool assay__location_within(const assay__location *location, double low, double 
            1 - assay__location_below(location, high) <= risk / 2;
 }
 
+bool assay__location_agrees(int side, double centre, double low, double high)
+{
+    if (isnan(centre))
+        return true;
+    return side > 0 ? centre > high : side < 0 ? centre < low : centre >= low && centre <= high;
+}
+
 /* The forecast for a new run of `more` values. The distance of its mean from the present centre is
  * normal with the variance of both means. Its own error is smaller by the square root of the ratio
  * of the counts. */

@@ -284,6 +284,11 @@ static void test_what_is_refused(void **state)
     check_refused("[]", ASSAY_E_FORMAT,
                   "record: neither an assay record nor JSON of Google Benchmark, hyperfine or "
                   "pyperf");
+    /* pytest-benchmark */
+    check_refused("{\"version\": \"4.0.0\", \"benchmarks\": [{\"name\": \"a\", \"stats\": {}}]}",
+                  ASSAY_E_FORMAT,
+                  "record: neither an assay record nor JSON of Google Benchmark, hyperfine or "
+                  "pyperf");
     check_refused("{\"schema\": \"assay-record\", \"version\": 3}", ASSAY_E_VERSION,
                   "record: schema version 3 is newer than 2, the newest this assay reads; update "
                   "assay");

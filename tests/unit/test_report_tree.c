@@ -60,6 +60,36 @@ static assay_record *new_record(void)
     return record;
 }
 
+/* Characters of two columns move nothing, wherever a name is cut. */
+static void wide_names_keep_the_columns(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ab", "名前", "a名前名前名前名前名前名前名前",
+                                        "名前名前名前名前名前名前名前a"};
+    for (size_t width = 4; width < 12; width++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            for (int ends = 0; ends < 2; ends++) {
+                char *text = NULL;
+                size_t length = 0;
+                FILE *stream = open_memstream(&text, &length);
+                assert_non_null(stream);
+                (ends ? assay__format_ends : assay__format_left)(stream, names[i], width);
+                assert_int_equal(fclose(stream), 0);
+                assert_int_equal(assay__text_columns(text), width);
+                free(text);
+            }
+    const char *rest = "名前";
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_non_null(stream);
+    while (*rest != '\0')
+        assay__format_cell(stream, &rest, 1);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(text, "名前");
+    free(text);
+}
+
 static void children_stand_below_their_parent_most_expensive_first(void **state)
 {
     (void)state;
@@ -243,6 +273,7 @@ static void cells_of_many_lines_take_one_pass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wide_names_keep_the_columns),
         cmocka_unit_test(children_stand_below_their_parent_most_expensive_first),
         cmocka_unit_test(a_chain_of_half_a_million_is_printed),
         cmocka_unit_test(parents_out_of_range_are_shown_at_the_top),

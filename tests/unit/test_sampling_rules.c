@@ -304,6 +304,49 @@ static void the_budget_is_used(void **state)
     assay_record_free(record);
 }
 
+/* The samples up to `argument` waited for a processor for a fifth of their time. */
+static void wait_at_first(actor *self, assay_sample *sample)
+{
+    double share = self->samples <= self->argument ? 0.2 : 0;
+    sample->waited_seconds = assay_reading_of(share * sample->seconds);
+}
+
+/* Two samples of three are disturbed, and take 4 % longer. */
+static void disturb_two_of_three(actor *self, assay_sample *sample)
+{
+    sample->disturbed = self->samples % 3 != 0;
+    sample->seconds *= sample->disturbed ? 1.04 : 1;
+}
+
+/* A verdict that is withheld because of disturbances is none: sampling goes on until it stands, or
+ * until the budget is spent. */
+static void a_contested_verdict_does_not_end_it(void **state)
+{
+    world *w = *state;
+    static const struct {
+        void (*touch)(actor *self, assay_sample *sample);
+        int argument;
+        double noise;
+        const char *stopped;
+        size_t least, most;
+    } cases[] = {{wait_at_first, 0, 0.002, "verdict", 6, 12},
+                 {wait_at_first, 10, 0.002, "verdict", 15, 400},
+                 {wait_at_first, 1 << 30, 0.002, "budget", 400, 600},
+                 {disturb_two_of_three, 0, 0.02, "budget", 400, 600}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        actor actors[2] = {{.seconds = 1e-3, .noise = cases[i].noise, .touch = wait_at_first},
+                           {.seconds = 1e-3,
+                            .noise = cases[i].noise,
+                            .touch = cases[i].touch,
+                            .argument = cases[i].argument}};
+        assay_record *record = sample_actors(
+            w, actors, 2, (assay_sampling_options){.budget_seconds = 1, .fixed_warmup = true});
+        assert_string_equal(record->subjects[1].stopped, cases[i].stopped);
+        assert_in_range(record->subjects[1].sample_count, cases[i].least, cases[i].most);
+        assay_record_free(record);
+    }
+}
+
 static void disturb_every_other(actor *self, assay_sample *sample)
 {
     sample->disturbed = self->samples % 2 == 0;
@@ -449,6 +492,7 @@ int main(void)
         IN_A_WORLD(bounds_of_iterations_are_kept),
         IN_A_WORLD(every_candidate_is_precise),
         IN_A_WORLD(the_answer_ends_it),
+        IN_A_WORLD(a_contested_verdict_does_not_end_it),
         IN_A_WORLD(the_budget_is_used),
         IN_A_WORLD(what_goes_is_made_up_for),
         IN_A_WORLD(a_warmup_is_found_in_a_long_series),

@@ -104,6 +104,22 @@ static void test_empty_names_are_named(void **state)
     check_copy("", 5, "(...");
 }
 
+static void test_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t columns, fitting; /* bytes that fit into three columns */
+    } cases[] = {{"", 0, 0},           {"abcd", 4, 3},         {"größe", 5, 4},
+                 {"名前", 4, 3},       {"a名前", 5, 4},        {"한글 x", 6, 3},
+                 {"e\xCC\x81x", 2, 4}, {"👍!", 3, 5},           {"ＡＢ", 4, 3},
+                 {"𝛼…µ", 3, 9},        {"\xFF\xE5\x90", 3, 3}, {"⚠\xEF\xB8\x8F", 1, 6}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(assay__text_columns(cases[i].text), cases[i].columns);
+        assert_int_equal(assay__text_fitting(cases[i].text, 3), cases[i].fitting);
+    }
+}
+
 static void check_lines(const char *text, size_t columns, const char *expected)
 {
     char lines[300] = "";
@@ -125,6 +141,7 @@ static void test_lines_end_between_words(void **state)
     check_lines("one two", 6, "one|two|");
     check_lines("a word_too_long b", 4, "a|word_too_long|b|");
     check_lines("ü λ ü λ", 3, "ü λ|ü λ|");
+    check_lines("名前 名前 x", 6, "名前|名前 x|");
     check_lines("≥ λ ≥ λ", 3, "≥|λ|≥|λ|"); /* ">= λ" has four columns in ASCII */
     check_lines("1 … 2", 7, "1 … 2|");
     check_lines("1 … 2", 6, "1 …|2|");
@@ -190,6 +207,7 @@ static void test_equal_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_plain_names_pass),
         cmocka_unit_test(test_controls_and_bad_utf8_are_replaced),
         cmocka_unit_test(test_turning_and_invisible_characters_are_replaced),

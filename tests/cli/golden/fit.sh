@@ -21,6 +21,12 @@ show fit other.csv
 show fit other.csv -n size --seconds-column time_ms | head -n 6
 printf 'n,seconds\n10,1\n10,1.1\n' >few.csv
 show fit few.csv --json -
+# 1,600 is 1600 or 1.6; sizes with other decimals tell, and so does a decimal point beside decimal points
+printf 'n;seconds\n800;0,08\n1,600;0,16\n3,200;0,32\n' | show fit -
+printf 'n;seconds\n800;0,08\n1.600;0,16\n3.200;0,32\n' | show fit -
+printf 'n;seconds\n0,5;0,08\n1,600;0,16\n3,200;0,32\n' | show fit - | head -n 2
+printf 'n;seconds\n800;0.08\n1.600;0.16\n3.200;0.32\n' | show fit - | head -n 2
+awk 'BEGIN { for (i = 1; i <= 3; i++) print 10 ^ i "," 4e8 * 10 ^ i }' | show fit - | grep predicted
 printf 'n,seconds\n10,1\n20,oops\n' >bad.csv
 show fit bad.csv
 printf '10,1\n\n20,-2\n' | show fit -
@@ -55,6 +61,7 @@ cat two.json | "$ASSAY" fit - | cmp - two.txt && echo "same through a pipe"
 { head -c 60000000 /dev/zero | tr '\0' ' '; cat two.json; } >blanks.json
 timeout 10 "$ASSAY" fit blanks.json | cmp - two.txt && echo "same behind many blanks"
 "$ASSAY" fit - <two.json | cmp - two.txt && echo "same from standard input"
+{ printf '\357\273\277'; cat two.json; } | "$ASSAY" fit - | cmp - two.txt && echo "same behind a byte order mark"
 "$ASSAY" fit <(cat two.json) | cmp - two.txt && echo "same from a named pipe"
 "$ASSAY" fit <(cat nlogn.csv) | cmp - <("$ASSAY" fit nlogn.csv) && echo "so is a table"
 head -c 100 two.json | show fit -
@@ -70,6 +77,19 @@ show fit label.json -n parameter_n | grep -E '^(of|class|exit)'
 show fit label.json -n kind
 show fit label.json -n size
 show fit label.json -s cpu_seconds
+python3 - <<'PYTHON'
+import json
+subjects = []
+for n in (1000 * 2 ** k for k in range(5)):
+    times, peaks = [1, 1.01, 0.99, 1.02], [8e6 + 800 * n + e for e in (0, 1000, -2000, 1500)]
+    subjects.append({"name": f"hold {n}", "parameters": {"n": str(n)}, "samples_seconds": times, "mean_seconds": 1.005, "iterations": 1,
+                     "warmup_samples": 0, "rejected_samples": 0, "disturbed_samples": 0, "failed_runs": 0, "source": "assay",
+                     "measures": [{"metric": "peak_rss_bytes", "samples": peaks},
+                                  {"metric": "energy_joules", "samples": [peak / 1e6 for peak in peaks]}]})
+json.dump({"schema": "assay-record", "version": 2, "kind": "bench", "subjects": subjects}, open("memory.json", "w"))
+PYTHON
+show fit memory.json -s peak_rss_bytes
+show fit memory.json -s energy_joules | grep -E '^energy|predicted'
 python3 - <<'PYTHON'
 import json
 results = json.load(open("two.json"))["results"]
@@ -93,4 +113,6 @@ show fit empty.json
 "$ASSAY" bench --runs 3 --json bench.json --param n=1..5 --label some --label more -- true {n} -- true {n} 1 |
     sed -n '/^growth/,$p' | sed -E 's/: [1ln].*/: CLASS/; s/: power.*/: CLASS/'
 show fit bench.json | grep -E '^of'
+"$ASSAY" bench --runs 3 --param n=1..5 -- sh -c 'exit 0' "$(printf 'a word and %.0s' 1 2 3 4 5 6 7)" {n} |
+    sed -n '/^growth/,$p' | awk 'length > 80 { print "too long: " $0 } NR == 2'
 "$ASSAY" bench --runs 3 --param n=1..4 -- true {n} | sed -n '/^growth/p' | wc -l

@@ -52,6 +52,10 @@ grep -oE '>[^<]*(build7|level|[+][0-9.]+ %|runs, 2026)[^<]*<' parse.svg
 show history plot 'nightly/*' --output all.svg
 show history list --output list.svg
 show history list --html list.html
+for command in "history show" "report same.json"; do
+    "$ASSAY" $command --html same.html 2>/dev/null
+    echo $?
+done | uniq | wc -l # with pages and without: the same status
 show history show --html page.html --json -
 ls all.svg list.svg list.html page.html 2>&1 | wc -l
 

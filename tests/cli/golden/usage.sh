@@ -33,3 +33,6 @@ show comp
 show bnech
 show run --jsn x -- true
 show run --xyz x -- true
+show bench --runs 99999999999999999999 -- true
+show study rom --seed 99999999999999999999
+show bench --runs 1.5 -- true
