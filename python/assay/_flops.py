@@ -32,18 +32,19 @@ _BY_INPUT = {       # a price for each element of the input
     "mean": "sum mean var std var_mean std_mean amax amin max min prod cumsum nansum logsumexp median mode adaptive_avg_pool1d "
             "_adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d all any",
     "softmax": "_softmax _log_softmax _safe_softmax",
-    "layer norm": "native_layer_norm native_group_norm native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training "
-                  "_batch_norm_with_update _batch_norm_no_update batch_norm cudnn_batch_norm miopen_batch_norm "
-                  "_fused_rms_norm",
     "dropout": "native_dropout _fused_dropout",
 }
 _COMPOSED = {       # several prices for each element of the output
-    "silu": ("sigmoid", "multiply"), "mish": ("sine", "tanh", "multiply"), "addcmul": ("multiply", "add"), "addcdiv": ("multiply", "add"),
-    "glu": ("sigmoid", "multiply"),
+    "addcmul": ("multiply", "add"), "addcdiv": ("multiply", "add"), "glu": ("sigmoid", "multiply"),
+}
+_ACTIVATIONS = {    # the same; under the convention deepspeed, an activation is 1 for each element
+    "silu": ("sigmoid", "multiply"), "mish": ("sine", "tanh", "multiply"),
 }
 _BY_INPUT_COMPOSED = {"mse_loss": ("add", "multiply", "mean"), "linalg_vector_norm": ("multiply", "mean"), "norm": ("multiply", "mean"),
                       "smooth_l1_loss": ("add", "relu", "mean"), "huber_loss": ("add", "relu", "mean"), "l1_loss": ("add", "relu", "mean"),
                       "binary_cross_entropy": ("sine", "sine", "multiply", "add", "mean")}
+_NORMS = ("native_layer_norm native_group_norm native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_with_update "
+          "_batch_norm_no_update cudnn_batch_norm miopen_batch_norm _fused_rms_norm")
 _ACCUMULATED = "index_add scatter_add scatter_reduce _index_put_impl index_put segment_reduce index_reduce"    # elements of the source
 _LOOKED_UP = "embedding index_select gather index take nll_loss_forward nll_loss2d_forward"                      # elements of the output
 
@@ -63,7 +64,7 @@ _FREE = frozenset("""
     view_as_real view_as_complex real imag conj _conj resolve_conj resolve_neg meshgrid broadcast_tensors is_same_size
     sparse_coo_tensor _sparse_coo_tensor_unsafe _sparse_coo_tensor_with_dims_and_tensors coalesce _coalesce indices values crow_indices
     col_indices _indices _values to_sparse to_dense _to_dense _to_sparse upsample_nearest2d upsample_nearest1d _pack_padded_sequence _pad_packed_sequence
-    _cudnn_init_dropout_state _cudnn_rnn_flatten_weight _assert_async _assert_tensor_metadata sym_size sym_numel sym_stride dropout
+    _cudnn_init_dropout_state _cudnn_rnn_flatten_weight block_diag _assert_async _assert_tensor_metadata sym_size sym_numel sym_stride dropout
 """.split())
 
 
@@ -80,6 +81,8 @@ def _table():
         for kind, names in kinds.items():
             table.update((name, functools.partial(method, kinds=(kind,))) for name in names.split())
     table.update((name, functools.partial(Tracer.by_output, kinds=kinds)) for name, kinds in _COMPOSED.items())
+    table.update((name, functools.partial(Tracer.activation, kinds=kinds)) for name, kinds in _ACTIVATIONS.items())
+    table.update((name, Tracer.normalised) for name in _NORMS.split())
     table.update((name, functools.partial(Tracer.by_input, kinds=kinds)) for name, kinds in _BY_INPUT_COMPOSED.items())
     table.update((name, Tracer.accumulated) for name in _ACCUMULATED.split())
     table.update((name, functools.partial(Tracer.by_output, kinds=("embedding",))) for name in _LOOKED_UP.split())
@@ -95,8 +98,7 @@ def _table():
                   "max_pool3d_with_indices": Tracer.pooled,
                   "cudnn_convolution_transpose": functools.partial(Tracer.convolution, transposed=True)})
     for name in ("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution", "cudnn_convolution",
-                 "slow_conv2d_forward", "_slow_conv2d_forward", "thnn_conv2d", "conv_depthwise3d", "_conv_depthwise2d", "slow_conv3d_forward",
-                 "conv1d", "conv2d", "conv3d"):
+                 "slow_conv2d_forward", "_slow_conv2d_forward", "conv_depthwise3d", "_conv_depthwise2d", "slow_conv3d_forward"):
         table[name] = Tracer.convolution
     for name in ("_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
                  "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_fused_attention_overrideable",
@@ -112,6 +114,7 @@ class Tracer:
         self._torch = torch
         self._where = [root]
         self._suspended = 0
+        self._inside = None         # the function of _COUNTED_AS_ONE that runs now
         self._masks = []            # the masks of dropout; kept alive, so that no other tensor gets the identity of one
         self._modes = []
         self.thread = None          # of the call; modes belong to a thread
@@ -171,16 +174,26 @@ class Tracer:
 
     # ---- counting ----
 
+    def splits(self, function):
+        """Whether an operation consists of others. With gradients, PyTorch has split it before; in inference mode, it arrives here as one."""
+        name = _name_of(function)
+        if name in _FREE or name in _table_of() or not hasattr(function, "_op_dk"):
+            return False
+        try:
+            return self._torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd")
+        except RuntimeError:        # an operation that the dispatcher does not know, such as prim::layout
+            return False
+
     def see(self, function, args, kwargs, output):
         """Count one operation of ATen that was called."""
         if self._suspended or (self.alive is not None and not self.alive()):
             return
-        name = function._schema.name.split("::")[-1]
+        name = _name_of(function)
         count = _table_of().get(name) or _table_of().get(name.rstrip("_"))
         try:
             if count is not None and _computes(self._torch, args, output):
                 count(self, _Call(self._torch, name, args, kwargs, output, self.grad))
-            elif count is None and name.rstrip("_") not in _FREE and not name.endswith("_backward") and _computes(self._torch, args, output):
+            elif count is None and name.rstrip("_") not in _FREE and _computes(self._torch, args, output):
                 self.unknown[name.strip("_")] += 1
         except Exception:       # the signature is not the expected one
             self.unknown[name.strip("_")] += 1
@@ -189,11 +202,16 @@ class Tracer:
         if name == "bernoulli_":
             self._masks.append(args[0])
 
-    def term(self, call, kind, m, n, *, count=1, k=0, gradients=0, backward=None):
-        """Add an operation of the table to the module that runs now. Without gradients it has no backward."""
+    def term(self, call, kind, m, n, *, count=1, k=0, gradients=0, backward=None, fvcore=None, deepspeed=None):
+        """Add an operation of the table to the module that runs now. Without gradients it has no backward. `fvcore` and `deepspeed` replace the
+        FLOPs of the forward pass where that convention has another price for this call than for the kind."""
         backward = gradients > 0 if backward is None else backward
         figures = self.flops[self._where[-1]]
+        own = {"fvcore": fvcore, "deepspeed": 0 if self._inside == "scaled_dot_product_attention" and kind != "matmul" else deepspeed}
         for convention, (forward, back) in price(kind, count, m, k, n, gradients).items():
+            if own.get(convention) is not None:
+                forward = own[convention]
+                back = 2 * forward if convention == "deepspeed" else back
             figures[convention][0] += forward
             if backward:
                 figures[convention][1] += back
@@ -208,6 +226,17 @@ class Tracer:
         for kind in kinds:
             self.term(call, kind, 1, call.args[0].numel(), backward=call.learns())
 
+    def activation(self, call, kinds):
+        for place, kind in enumerate(kinds):
+            self.term(call, kind, 1, call.output_size(), backward=call.learns(), deepspeed=0 if place else call.output_size())
+
+    def normalised(self, call):
+        affine = any(isinstance(part, self._torch.Tensor) for part in call.args[1:3])
+        given = "batch_norm" in call.name and ("no_" in call.name or any(part is False for part in call.args))     # mean and variance are not computed
+        size = call.args[0].numel()
+        each = (1 if given else 4) + affine
+        self.term(call, "layer norm", 1, size, backward=call.learns(), fvcore=each * size, deepspeed=each * size)
+
     def accumulated(self, call):
         source = [part for part in call.args if isinstance(part, self._torch.Tensor)][-1]
         if "index_put" in call.name and not (len(call.args) > 3 and call.args[3]):
@@ -219,6 +248,8 @@ class Tracer:
         gradients = call.learns(left) + call.learns(right)
         if left.layout != self._torch.strided:
             self.term(call, "matmul", left._nnz(), right.shape[-1] if right.dim() > 1 else 1, k=1, gradients=gradients)
+        elif right.layout != self._torch.strided:
+            self.term(call, "matmul", left.shape[0], right._nnz(), k=1, gradients=gradients)
         elif left.dim() == 3:
             self.term(call, "matmul", left.shape[1], right.shape[2], count=left.shape[0], k=left.shape[2], gradients=gradients)
         else:
@@ -230,7 +261,8 @@ class Tracer:
             self.term(call, "matmul", call.args[1].numel(), call.args[2].numel(), k=1, gradients=call.learns(call.args[1]) + call.learns(call.args[2]))
         else:
             self.product(call, 1)
-        self.term(call, "bias", 1, call.output_size(), backward=call.learns(call.args[0]))
+        self.term(call, "bias", 1, call.output_size(), backward=call.learns(call.args[0]),
+                  deepspeed=call.args[0].numel() if self._inside in ("addmm", "baddbmm") else None)
         if call.name == "_addmm_activation":
             self.by_output(call, ("gelu" if call.kwargs.get("use_gelu") else "relu",))
 
@@ -265,7 +297,7 @@ class Tracer:
         axes = int(call.name.split("pool")[1][0])
         window = math.prod(sizes) ** (axes if len(sizes) == 1 else 1)
         kind = "mean" if "avg" in call.name else "relu"         # a maximum is a comparison for each element
-        self.term(call, kind, call.output_size(), window, backward=call.learns())
+        self.term(call, kind, call.output_size(), window, backward=call.learns(), deepspeed=call.args[0].numel())
 
     def convolution(self, call, transposed=False):
         data, weight = call.args[0], call.args[1]
@@ -277,7 +309,7 @@ class Tracer:
         self.term(call, "matmul", places.shape[0] * math.prod(places.shape[2:]), filters, k=inner,
                   gradients=call.learns(data) + call.learns(weight))
         if bias is not None:
-            self.term(call, "bias", 1, call.output_size(), backward=call.learns(bias))
+            self.term(call, "bias", 1, call.output_size(), backward=call.learns(bias), deepspeed=call.output_size())
 
     def attention(self, call):
         query, key, value = call.args[:3]
@@ -289,7 +321,15 @@ class Tracer:
         self.term(call, "softmax", heads * rows, columns, backward=call.learns())
         self.term(call, "matmul", rows, value.shape[-1], count=heads, k=columns, gradients=(learns > 0) + call.learns(value))
 
-    # ---- recurrent layers, which a function mode sees ----
+    # ---- functions that a function mode sees ----
+
+    def inside(self, name, function, args, kwargs):
+        """Call a function that consists of operations. `name` is known to term() meanwhile."""
+        before, self._inside = self._inside, name
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._inside = before
 
     def recurrent(self, name, function, args, kwargs):
         """Count a recurrent layer as a whole and call it. The operations inside the layer are not counted."""
@@ -323,10 +363,16 @@ class _Call:
         return self.output.numel()
 
 
+def _name_of(function):
+    """The name of an operation."""
+    return function._schema.name.split("::")[-1]
+
+
 def _computes(torch, args, output):
     """Whether an operation has a tensor among its arguments, and a tensor of real or complex numbers in its result."""
+    inputs = [item for part in args for item in (part if isinstance(part, (tuple, list)) else (part,))]
     outputs = output if isinstance(output, (tuple, list)) else (output,)
-    return (any(isinstance(part, torch.Tensor) for part in args)
+    return (any(isinstance(part, torch.Tensor) for part in inputs)
             and any(isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()) for part in outputs))
 
 
@@ -355,6 +401,8 @@ def _table_of():
 
 # The number of gates of a cell, and the operations of one step for each unit besides its two products (docs/flops.md).
 _GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+# Under the convention deepspeed: the operations of a step for each unit without biases, and with them.
+_CELLS_OF_DEEPSPEED = {"lstm": (2, 10), "gru": (1, 7), "rnn_tanh": (-1, 1), "rnn_relu": (-1, 1)}
 _CELLS = {"lstm": {"add": 5, "sigmoid": 3, "tanh": 2, "multiply": 3}, "gru": {"add": 5, "sigmoid": 2, "tanh": 1, "multiply": 3},
           "rnn_tanh": {"add": 1, "tanh": 1}, "rnn_relu": {"add": 1, "relu": 1}}
 
@@ -385,8 +433,10 @@ def _count_recurrent(tracer, name, args):
         if kind == "lstm" and biased:
             tracer.term(call, "LSTM cell", rows, hidden, backward=learns)
         else:
+            cell_of_deepspeed = rows * hidden * _CELLS_OF_DEEPSPEED[kind][bool(biased)]
             for operation, times in _CELLS[kind].items():
-                tracer.term(call, operation, rows, hidden, count=times, backward=learns)
+                tracer.term(call, operation, rows, hidden, count=times, backward=learns, deepspeed=cell_of_deepspeed)
+                cell_of_deepspeed = 0
             if biased:
                 tracer.term(call, "bias", rows, hidden, count=2 * _GATES[kind], backward=learns)
         if len(own) in (3, 5) and not cell:     # a projection of the hidden state
@@ -394,15 +444,21 @@ def _count_recurrent(tracer, name, args):
 
 
 _RECURRENT = frozenset([*_GATES, *(f"{kind}_cell" for kind in _GATES)])
+_COUNTED_AS_ONE = ("addmm", "baddbmm", "scaled_dot_product_attention")      # by the convention deepspeed
 
 
 def _dispatch_mode(tracer):
+    import torch
     from torch.utils._python_dispatch import TorchDispatchMode      # torch is imported already, because there is a model of it
 
     class Counting(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            output = function(*args, **(kwargs or {}))
-            tracer.see(function, args, kwargs or {}, output)
+            kwargs = kwargs or {}
+            if tracer.splits(function):             # into operations that this mode sees
+                with self:
+                    return function._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
+            output = function(*args, **kwargs)
+            tracer.see(function, args, kwargs, output)
             return output
     return Counting
 
@@ -415,5 +471,7 @@ def _function_mode(tracer):
             name = getattr(function, "__name__", "")
             if name in _RECURRENT:
                 return tracer.recurrent(name, function, args, kwargs or {})
+            if name in _COUNTED_AS_ONE:
+                return tracer.inside(name, function, args, kwargs or {})
             return function(*args, **(kwargs or {}))
     return Seeing
