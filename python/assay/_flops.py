@@ -8,8 +8,10 @@ LSTM, GRU and plain recurrent layers count as one operation each, whatever opera
 them before they are split into these. This module does not import PyTorch at the top: the modes are made when a model is traced.
 """
 import collections
+import contextlib
 import functools
 import math
+import sys
 import threading
 
 from . import _core
@@ -117,6 +119,7 @@ class Tracer:
         self._inside = None         # the function of _COUNTED_AS_ONE that runs now
         self._masks = []            # the masks of dropout; kept alive, so that no other tensor gets the identity of one
         self._modes = []
+        self._keeper = None         # the hooks of saved tensors, while they are there
         self.thread = None          # of the call; modes belong to a thread
         self._own = {storage_of(tensor)[0] for tensor in [*model.parameters(), *model.buffers()]}
         self._saved = {}            # storage of a saved tensor -> (bytes, module)
@@ -126,6 +129,7 @@ class Tracer:
         self.without_gradients = 0      # operations that ran under no_grad although the call did not
         self.grad = torch.is_grad_enabled()
         self.failed = None
+        self.aside = False          # a part of the call ran without hooks of saved tensors
         self.alive = None           # a function that says whether the call still runs; set if PyTorch does not report failures
 
     # ---- the call ----
@@ -135,16 +139,19 @@ class Tracer:
         self.thread = threading.get_ident()
         contexts = [_dispatch_mode(self)(), _function_mode(self)()]
         if self.grad:
-            contexts.append(self._torch.autograd.graph.saved_tensors_hooks(self._keep, lambda saved: saved))
+            self._keeper = self._torch.autograd.graph.saved_tensors_hooks(self._keep, lambda saved: saved)
+            contexts.append(self._keeper)
         for context in contexts:
             try:
                 context.__enter__()
                 self._modes.append(context)
             except Exception as error:      # the model is called inside a context that forbids such a mode
                 self.failed = str(error)
+        _begin_trace(self._torch, self)
 
     def leave(self):
         """Leave the modes. If the thread of the call is another one, which an exception has ended, its modes count no more."""
+        _end_trace(self._torch, self)
         if self.thread != threading.get_ident():
             self._suspended += 1
             self._modes.clear()
@@ -165,6 +172,19 @@ class Tracer:
         for size, module in self._saved.values():
             sizes[module] += size
         return sizes
+
+    @contextlib.contextmanager
+    def without_hooks(self):
+        """A context in which this call has no hooks of saved tensors."""
+        there = self._keeper in self._modes and self.thread == threading.get_ident()
+        if there:
+            self.aside = True
+            self._keeper.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            if there and self._keeper in self._modes:
+                self._keeper.__enter__()
 
     def _keep(self, tensor):
         storage, size = storage_of(tensor)
@@ -364,8 +384,9 @@ class _Call:
 
 
 def _name_of(function):
-    """The name of an operation."""
-    return function._schema.name.split("::")[-1]
+    """The name of an operation. Operations of a higher order, such as torch.cond, have no schema."""
+    schema = getattr(function, "_schema", None)
+    return schema.name.split("::")[-1] if schema is not None else function.__name__
 
 
 def _computes(torch, args, output):
@@ -447,11 +468,77 @@ _RECURRENT = frozenset([*_GATES, *(f"{kind}_cell" for kind in _GATES)])
 _COUNTED_AS_ONE = ("addmm", "baddbmm", "scaled_dot_product_attention")      # by the convention deepspeed
 
 
+# ---- what PyTorch does differently while any call is traced ----
+
+_traces = {}                # thread -> the tracer of a call that is traced there
+_traces_lock = threading.Lock()
+_plain = {}                 # what was there before
+
+
+def _begin_trace(torch, tracer):
+    """Let torch.func differentiate and torch.compile rest while calls are traced.
+
+    torch.func refuses to run under hooks of saved tensors. It calls disable_saved_tensors_hooks(), so that name gets a function which removes the
+    hooks of the tracer for as long. torch.compile skips functions in a mode like ours, and calls that an error if the user wants the function
+    compiled in full. So it is told to let the functions run as they are written.
+    """
+    with _traces_lock:
+        if not _traces:
+            graph = torch.autograd.graph
+            _plain["disable"] = getattr(graph, "disable_saved_tensors_hooks", None)
+            if _plain["disable"] is not None:
+                graph.disable_saved_tensors_hooks = _disable_hooks
+            _plain["stance"] = _without_compiler(torch)
+        _traces[tracer.thread] = tracer
+
+
+def _end_trace(torch, tracer):
+    with _traces_lock:
+        if _traces.get(tracer.thread) is tracer:
+            del _traces[tracer.thread]
+        if _traces or not _plain:
+            return
+        if getattr(torch.autograd.graph, "disable_saved_tensors_hooks", None) is _disable_hooks:
+            torch.autograd.graph.disable_saved_tensors_hooks = _plain["disable"]
+        stance = _plain["stance"]
+        _plain.clear()
+    if stance is not None:
+        with contextlib.suppress(RuntimeError):
+            stance.__exit__(None, None, None)
+
+
+def _without_compiler(torch):
+    """The context in which compiled functions run as they are written; None if the program has none, or is within one."""
+    if "torch._dynamo" not in sys.modules or not hasattr(getattr(torch, "compiler", None), "set_stance"):
+        return None
+    try:
+        stance = torch.compiler.set_stance("force_eager")
+        stance.__enter__()
+        return stance
+    except RuntimeError:
+        return None
+
+
+@contextlib.contextmanager
+def _disable_hooks(message):
+    tracer, disable = _traces.get(threading.get_ident()), _plain.get("disable")
+    if disable is None:         # the trace has ended in the meantime
+        disable = sys.modules["torch"].autograd.graph.disable_saved_tensors_hooks
+    with tracer.without_hooks() if tracer is not None else contextlib.nullcontext(), disable(message):
+        yield
+
+
 def _dispatch_mode(tracer):
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode      # torch is imported already, because there is a model of it
 
     class Counting(TorchDispatchMode):
+        supports_higher_order_operators = True      # otherwise PyTorch refuses to run torch.cond and the like in this mode
+
+        @classmethod
+        def ignore_compile_internals(cls):          # otherwise it refuses to compile functions in full
+            return True
+
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
             kwargs = kwargs or {}
             if tracer.splits(function):             # into operations that this mode sees
@@ -473,5 +560,7 @@ def _function_mode(tracer):
                 return tracer.recurrent(name, function, args, kwargs or {})
             if name in _COUNTED_AS_ONE:
                 return tracer.inside(name, function, args, kwargs or {})
+            if name == "cond" and _name_of(function) == name:       # in a mode, PyTorch would lose the gradients
+                return (args[1] if args[0] else args[2])(*args[3])
             return function(*args, **(kwargs or {}))
     return Seeing

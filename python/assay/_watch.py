@@ -34,6 +34,21 @@ class NoHook:
         """Do nothing."""
 
 
+class _UnlessCompiled:
+    """A hook that is silent where torch.compile compiles the module that it stands on. Otherwise the compiler would stop at the hook."""
+
+    def __init__(self, hook, is_compiling):
+        self._hook, self._is_compiling = hook, is_compiling
+
+    def __call__(self, *arguments):
+        if self._is_compiling():
+            return None
+        return self._hook(*arguments)
+
+    def __reduce__(self):
+        return getattr, (NoHook(), self._hook.__name__)
+
+
 class _Trace:
     """The trace of one call with tensors of certain shapes. `calls` counts all calls with these shapes."""
 
@@ -127,10 +142,13 @@ class Watch(WatchReport):
             hook.carry(carrier)
         always = {"always_call": True} if self._tells_failures else {}
         keywords = {"with_kwargs": True} if level == 0 and self._gives_keywords else {}
-        before, after = part.register_forward_pre_hook(hook.before, **keywords), part.register_forward_hook(hook.after, **always)
+        before, after = hook.before, hook.after
+        if "torch._dynamo" in sys.modules and hasattr(getattr(self._torch, "compiler", None), "is_compiling"):
+            before, after = (_UnlessCompiled(each, self._torch.compiler.is_compiling) for each in (before, after))
+        before, after = part.register_forward_pre_hook(before, **keywords), part.register_forward_hook(after, **always)
         self._handles += [before, after]
         if level > 0:
-            self._switches.append((part._forward_pre_hooks, before.id, hook.before))
+            self._switches.append((part._forward_pre_hooks, before.id, part._forward_pre_hooks[before.id]))
             self._switches += [(hooks, after.id, hooks[after.id]) for hooks in
                                (part._forward_hooks, getattr(part, "_forward_hooks_always_called", {})) if after.id in hooks]
         self.modules[name] = (weakref.ref(part), level)

@@ -72,6 +72,8 @@ class WatchReport:
         if tracer is not None and tracer.without_gradients:
             notes.append("parts of the call ran without gradients, such as checkpoints and functions with a backward of their own; what these compute "
                          "in backward is not counted")
+        if tracer is not None and tracer.aside:
+            notes.append("torch.func has differentiated parts of the call; what these keep is not counted as activations")
         if self._others.calls:
             notes.append(f"{self._others.calls} calls had other shapes than the first {len(self._traces)} and are not counted")
         return notes

@@ -683,6 +683,92 @@ class Flops(Watched):
         self.assertFalse(model._forward_hooks)
 
 
+@unittest.skipUnless(torch and hasattr(torch, "func"), "this PyTorch has no torch.func: version 2.0 does")
+class Transformed(Watched):
+    """What models do with torch.func and torch.compile works in a traced call too, and gives what it gave before."""
+
+    def same(self, model, data, **options):
+        """The figures of a watch that did not change the model's outputs and gradients."""
+        def outcome():
+            model.zero_grad()
+            output = model(data)
+            if output.requires_grad:
+                output.pow(2).sum().backward()
+            return [output.detach(), *(parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None)]
+        before = outcome()
+        watched = self.watch(model, flops=True, **options)
+        for _ in range(3):
+            after = outcome()
+            self.assertEqual(len(before), len(after))
+            for plain, measured in zip(before, after):
+                self.assertTrue(torch.allclose(plain, measured, atol=1e-5))
+        return watched
+
+    def test_differentiated_by_torch_func(self):
+        class Jacobian(nn.Module):
+            def __init__(self, how):
+                super().__init__()
+                self.inner, self.how = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Tanh()), how
+
+            def forward(self, x):
+                if self.how == "grad":
+                    return torch.func.grad(lambda x: self.inner(x).sum())(x)
+                return torch.func.vmap(torch.func.jacrev(self.inner))(x)
+        disable = torch.autograd.graph.disable_saved_tensors_hooks
+        for how in ("grad", "jacrev"):
+            watched = self.same(Jacobian(how), torch.randn(4, 8))
+            self.assertGreaterEqual(sum(figures[0] for figures in watched.flops("pytorch").values()), 2 * 4 * 64)
+            self.assertTrue(any("torch.func" in note for note in watched.notes()))
+            watched.remove()
+        self.assertIs(torch.autograd.graph.disable_saved_tensors_hooks, disable)
+
+    @unittest.skipUnless(torch and hasattr(getattr(torch, "compiler", None), "set_stance"), "torch.compile cannot be told to rest: version 2.6 can")
+    def test_compiled_functions(self):
+        class Compiled(nn.Module):
+            def __init__(self, **options):
+                super().__init__()
+                self.first, self.second = nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False)
+                self.inner = torch.compile(self.plain, backend="eager", **options)
+
+            def plain(self, x):
+                return torch.tanh(self.first(x))
+
+            def forward(self, x):
+                return self.second(self.inner(x))
+        for full in (False, True):
+            torch._dynamo.reset()
+            model = Compiled(fullgraph=full)
+            watched = self.same(model, torch.randn(4, 8), name=f"net {full}")
+            self.assertEqual(watched.flops("pytorch")["first"], (2 * 4 * 64, 2 * 4 * 64))
+            self.assertEqual(watched.times()["second"]["calls"], 2)
+            self.assertEqual(watched.times()["first"]["calls"], 0)      # part of the compiled function
+            pickle.dumps(model.first)
+            watched.remove()
+        self.assertEqual(torch._dynamo.eval_frame._stance.stance, "default")
+
+    @unittest.skipUnless(torch and hasattr(torch, "cond"), "this PyTorch has no torch.cond")
+    def test_operations_of_higher_order(self):
+        class Branches(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.Linear(8, 8, bias=False)
+
+            def forward(self, x):
+                return torch.cond(x.sum() > 0, lambda x: self.inner(x), lambda x: torch.tanh(self.inner(x)), (x,))
+        watched = self.same(Branches(), torch.randn(4, 8), depth=0)
+        self.assertEqual(sum(figures[0] for figures in watched.flops("pytorch").values()), 2 * 4 * 64)
+        try:
+            from torch.nn.attention.flex_attention import flex_attention
+        except ImportError:
+            return
+
+        class Flexible(nn.Module):
+            def forward(self, x):
+                return flex_attention(x, x, x)
+        watched = self.same(Flexible(), torch.randn(1, 2, 16, 8))
+        self.assertIn("flex_attention", watched.not_counted["every convention"])
+
+
 class Memory(Watched):
     def test_by_use(self):
         model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Linear(16, 16))
