@@ -139,7 +139,7 @@ class Tracer:
         self.thread = threading.get_ident()
         contexts = [_dispatch_mode(self)(), _function_mode(self)()]
         if self.grad:
-            self._keeper = self._torch.autograd.graph.saved_tensors_hooks(self._keep, lambda saved: saved)
+            self._keeper = self._torch.autograd.graph.saved_tensors_hooks(self._keep, _unchanged)
             contexts.append(self._keeper)
         for context in contexts:
             try:
@@ -190,7 +190,8 @@ class Tracer:
         storage, size = storage_of(tensor)
         if storage not in self._own:
             self._saved.setdefault(storage, (size, self._where[-1]))
-        return tensor.detach() if tensor.grad_fn is not None else tensor    # a tensor with its graph would keep itself alive
+        # A tensor with its graph would keep itself alive.
+        return tensor.detach() if tensor.grad_fn is not None else tensor, tensor._version
 
     # ---- counting ----
 
@@ -395,6 +396,15 @@ def _computes(torch, args, output):
     outputs = output if isinstance(output, (tuple, list)) else (output,)
     return (any(isinstance(part, torch.Tensor) for part in inputs)
             and any(isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()) for part in outputs))
+
+
+def _unchanged(kept):
+    """The tensor that was kept. PyTorch leaves it to hooks to notice that an operation has modified the tensor in place."""
+    tensor, version = kept
+    if tensor._version != version:
+        raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                           f"a tensor of shape {list(tensor.shape)} is at version {tensor._version}; expected version {version} instead")
+    return tensor
 
 
 # The tensors that a sparse tensor consists of, by its layout.

@@ -201,6 +201,8 @@ class Watch(WatchReport):
         self._ends_later = self._traced_elsewhere()
         if self._ends_later:
             return
+        if hasattr(self, "_root") and self._calls_in(sys._getframe()) == 0:
+            self._root.abandon()        # ends what an exception has left open
         self._core.remove()
         self._drop_trace()
         for handle in self._handles:

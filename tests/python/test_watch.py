@@ -207,6 +207,83 @@ class Spans(Watched):
         self.assertEqual(sum(figures[0] for figures in watched.flops("fvcore").values()), 2 * 2 * 8 * 8)
         self.assertEqual(watched.calls, 8)
 
+    def test_exceptions_in_backward(self):
+        """The passes after it end their spans, of this watch and of the next one, and so does a removal."""
+        class Fails(torch.autograd.Function):
+            @staticmethod
+            def forward(context, x):
+                return x * 1
+
+            @staticmethod
+            def backward(context, gradient):
+                raise ValueError("in backward")
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second, self.fails = nn.Linear(8, 8), nn.Linear(8, 8), True
+
+            def forward(self, x):
+                x = self.first(x)
+                return self.second(Fails.apply(x) if self.fails else x)
+
+        def fail(model):
+            model.fails = True
+            with self.assertRaisesRegex(ValueError, "in backward"):
+                model(torch.randn(2, 8)).sum().backward()
+            model.fails = False
+        model, other = Model(), nn.Sequential(nn.Linear(8, 8))
+        watched = self.watch(model, name="net")
+        fail(model)
+        for _ in range(2):
+            model(torch.randn(2, 8)).sum().backward()
+            self.assertEqual(self.monitor.record().to_dict()["open_spans"], [])
+        fail(model)
+        self.watch(other, name="other")
+        other(torch.randn(2, 8)).sum().backward()
+        self.assertEqual(self.monitor.record().to_dict()["open_spans"], [])
+        fail(model)
+        watched.remove()
+        with self.monitor.track("after"):
+            pass
+        found = self.tree()
+        self.assertEqual(found[("net.backward",)], 5)
+        self.assertEqual(found[("other.backward", "0.backward")], 1)
+        self.assertEqual(found[("after",)], 1)
+        failed = {operation["name"]: operation.get("failed_spans", 0) for operation in self.monitor.record().to_dict()["operations"]}
+        self.assertEqual((failed["net.backward"], failed["first.backward"]), (3, 0))
+
+    def test_interrupted_and_removed(self):
+        """PyTorch calls no hook after Ctrl-C. What was open ends with the removal."""
+        class Interrupted(nn.Module):
+            def forward(self, x):
+                raise KeyboardInterrupt
+        model = nn.Sequential(nn.Linear(8, 8), Interrupted())
+        with self.assertRaises(KeyboardInterrupt), self.watch(model, name="net"):
+            model(torch.randn(2, 8))
+        with self.monitor.track("after"):
+            pass
+        self.assertEqual(self.tree()[("after",)], 1)
+        self.assertEqual(self.monitor.record().to_dict()["open_spans"], [])
+
+    def test_a_tensor_that_is_modified_is_noticed(self):
+        """PyTorch does not notice it when there are hooks of saved tensors, as in a traced call."""
+        class Modifies(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(8, 8)
+
+            def forward(self, x):
+                output = torch.sigmoid(self.linear(x))
+                result = output * 2
+                output.add_(1)
+                return result
+        model = Modifies()
+        self.watch(model, flops=True)
+        for _ in range(2):
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                model(torch.randn(2, 8)).sum().backward()
+
     def test_a_model_that_calls_itself(self):
         class Recursive(nn.Module):
             def __init__(self):
