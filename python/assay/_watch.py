@@ -82,6 +82,7 @@ class Watch(WatchReport):
         self._counts = flops
         self._traces = {}           # by the shapes of the arguments
         self._tracing = self._expected = None
+        self._silent_if_compiled = False
         self._ends_later = False    # remove() was called while another thread runs a call that is traced
         self._others = _Trace()     # of calls with shapes beyond _MOST_SHAPES
         self.messages = []
@@ -145,6 +146,7 @@ class Watch(WatchReport):
         before, after = hook.before, hook.after
         if "torch._dynamo" in sys.modules and hasattr(getattr(self._torch, "compiler", None), "is_compiling"):
             before, after = (_UnlessCompiled(each, self._torch.compiler.is_compiling) for each in (before, after))
+            self._silent_if_compiled = True
         before, after = part.register_forward_pre_hook(before, **keywords), part.register_forward_hook(after, **always)
         self._handles += [before, after]
         if level > 0:

@@ -821,6 +821,11 @@ class Transformed(Watched):
             self.assertEqual(watched.times()["first"]["calls"], 0)      # part of the compiled function
             pickle.dumps(model.first)
             watched.remove()
+        model = Compiled()
+        for compiled, calls in ((torch.compile(model, backend="eager"), 0), (model, 1)):
+            with self.watch(model, name=f"net {calls}", flops=True) as watched:
+                compiled(torch.randn(4, 8))
+                self.assertEqual((watched.calls, "no call was seen" in str(watched.notes())), (calls, calls == 0))
         self.assertEqual(torch._dynamo.eval_frame._stance.stance, "default")
 
     @unittest.skipUnless(torch and hasattr(torch, "cond"), "this PyTorch has no torch.cond")
