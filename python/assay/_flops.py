@@ -13,6 +13,7 @@ import functools
 import math
 import sys
 import threading
+import time
 
 from . import _core
 
@@ -482,7 +483,8 @@ _COUNTED_AS_ONE = ("addmm", "baddbmm", "scaled_dot_product_attention")      # by
 
 _traces = {}                # thread -> the tracer of a call that is traced there
 _traces_lock = threading.Lock()
-_plain = {}                 # what was there before
+_plain = {}                 # what was there before the first of them
+_LONGEST_WAIT = 1.0         # seconds
 
 
 def _begin_trace(torch, tracer):
@@ -493,12 +495,11 @@ def _begin_trace(torch, tracer):
     compiled in full. So it is told to let the functions run as they are written.
     """
     with _traces_lock:
-        if not _traces:
+        if not _plain:
             graph = torch.autograd.graph
-            _plain["disable"] = getattr(graph, "disable_saved_tensors_hooks", None)
+            _plain.update(disable=getattr(graph, "disable_saved_tensors_hooks", None), stance=_without_compiler(torch))
             if _plain["disable"] is not None:
                 graph.disable_saved_tensors_hooks = _disable_hooks
-            _plain["stance"] = _without_compiler(torch)
         _traces[tracer.thread] = tracer
 
 
@@ -506,27 +507,45 @@ def _end_trace(torch, tracer):
     with _traces_lock:
         if _traces.get(tracer.thread) is tracer:
             del _traces[tracer.thread]
+        waits = not _traces and _plain.get("stance") is not None
+    if waits:
+        _wait_for_compiled_calls()
+    with _traces_lock:
         if _traces or not _plain:
             return
         if getattr(torch.autograd.graph, "disable_saved_tensors_hooks", None) is _disable_hooks:
             torch.autograd.graph.disable_saved_tensors_hooks = _plain["disable"]
         stance = _plain["stance"]
         _plain.clear()
-    if stance is not None:
-        with contextlib.suppress(RuntimeError):
-            stance.__exit__(None, None, None)
+        if stance is not None:
+            with contextlib.suppress(RuntimeError):
+                stance.__exit__(None, None, None)
 
 
 def _without_compiler(torch):
     """The context in which compiled functions run as they are written; None if the program has none, or is within one."""
-    if "torch._dynamo" not in sys.modules or not hasattr(getattr(torch, "compiler", None), "set_stance"):
+    compiles = any(name in sys.modules for name in ("torch._dynamo", "torch.nn.attention.flex_attention"))
+    if not compiles or not hasattr(getattr(torch, "compiler", None), "set_stance"):
         return None
-    try:
+    with contextlib.suppress(RuntimeError):
         stance = torch.compiler.set_stance("force_eager")
         stance.__enter__()
         return stance
-    except RuntimeError:
-        return None
+    return None
+
+
+def _wait_for_compiled_calls():
+    """Wait until no other thread is in a call of a compiled function. A call that has begun without the compiler must not end with it: PyTorch
+    would find that the function was not compiled."""
+    end = time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < end and any(_calls_compiled(frame) for thread, frame in sys._current_frames().items() if thread != threading.get_ident()):
+        time.sleep(0.001)
+
+
+def _calls_compiled(frame):
+    while frame is not None and not frame.f_code.co_filename.endswith("_dynamo/eval_frame.py"):
+        frame = frame.f_back
+    return frame is not None
 
 
 @contextlib.contextmanager
@@ -538,16 +557,14 @@ def _disable_hooks(message):
         yield
 
 
+# ---- the modes ----
+
 def _dispatch_mode(tracer):
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode      # torch is imported already, because there is a model of it
 
     class Counting(TorchDispatchMode):
         supports_higher_order_operators = True      # otherwise PyTorch refuses to run torch.cond and the like in this mode
-
-        @classmethod
-        def ignore_compile_internals(cls):          # otherwise it refuses to compile functions in full
-            return True
 
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
             kwargs = kwargs or {}

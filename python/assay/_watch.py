@@ -144,9 +144,11 @@ class Watch(WatchReport):
         always = {"always_call": True} if self._tells_failures else {}
         keywords = {"with_kwargs": True} if level == 0 and self._gives_keywords else {}
         before, after = hook.before, hook.after
-        if "torch._dynamo" in sys.modules and hasattr(getattr(self._torch, "compiler", None), "is_compiling"):
-            before, after = (_UnlessCompiled(each, self._torch.compiler.is_compiling) for each in (before, after))
-            self._silent_if_compiled = True
+        # The whole is called within compiled code only if the program uses the compiler already; its hooks are always there, and the cheapest.
+        silent = level > 0 or "torch._dynamo" in sys.modules
+        if silent and hasattr(getattr(self._torch, "compiler", None), "is_dynamo_compiling"):
+            before, after = (_UnlessCompiled(each, self._torch.compiler.is_dynamo_compiling) for each in (before, after))
+            self._silent_if_compiled |= level == 0
         before, after = part.register_forward_pre_hook(before, **keywords), part.register_forward_hook(after, **always)
         self._handles += [before, after]
         if level > 0:
