@@ -34,6 +34,21 @@ class NoHook:
         """Do nothing."""
 
 
+class _UnlessCompiled:
+    """A hook that is silent where torch.compile compiles the module that it stands on. Otherwise the compiler would stop at the hook."""
+
+    def __init__(self, hook, is_compiling):
+        self._hook, self._is_compiling = hook, is_compiling
+
+    def __call__(self, *arguments):
+        if self._is_compiling():
+            return None
+        return self._hook(*arguments)
+
+    def __reduce__(self):
+        return getattr, (NoHook(), self._hook.__name__)
+
+
 class _Trace:
     """The trace of one call with tensors of certain shapes. `calls` counts all calls with these shapes."""
 
@@ -67,6 +82,7 @@ class Watch(WatchReport):
         self._counts = flops
         self._traces = {}           # by the shapes of the arguments
         self._tracing = self._expected = None
+        self._silent_if_compiled = False
         self._ends_later = False    # remove() was called while another thread runs a call that is traced
         self._others = _Trace()     # of calls with shapes beyond _MOST_SHAPES
         self.messages = []
@@ -127,10 +143,16 @@ class Watch(WatchReport):
             hook.carry(carrier)
         always = {"always_call": True} if self._tells_failures else {}
         keywords = {"with_kwargs": True} if level == 0 and self._gives_keywords else {}
-        before, after = part.register_forward_pre_hook(hook.before, **keywords), part.register_forward_hook(hook.after, **always)
+        before, after = hook.before, hook.after
+        # The whole is called within compiled code only if the program uses the compiler already; its hooks are always there, and the cheapest.
+        silent = level > 0 or "torch._dynamo" in sys.modules
+        if silent and hasattr(getattr(self._torch, "compiler", None), "is_dynamo_compiling"):
+            before, after = (_UnlessCompiled(each, self._torch.compiler.is_dynamo_compiling) for each in (before, after))
+            self._silent_if_compiled |= level == 0
+        before, after = part.register_forward_pre_hook(before, **keywords), part.register_forward_hook(after, **always)
         self._handles += [before, after]
         if level > 0:
-            self._switches.append((part._forward_pre_hooks, before.id, hook.before))
+            self._switches.append((part._forward_pre_hooks, before.id, part._forward_pre_hooks[before.id]))
             self._switches += [(hooks, after.id, hooks[after.id]) for hooks in
                                (part._forward_hooks, getattr(part, "_forward_hooks_always_called", {})) if after.id in hooks]
         self.modules[name] = (weakref.ref(part), level)
@@ -183,6 +205,8 @@ class Watch(WatchReport):
         self._ends_later = self._traced_elsewhere()
         if self._ends_later:
             return
+        if hasattr(self, "_root") and self._calls_in(sys._getframe()) == 0:
+            self._root.abandon()        # ends what an exception has left open
         self._core.remove()
         self._drop_trace()
         for handle in self._handles:

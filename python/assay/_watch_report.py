@@ -70,7 +70,12 @@ class WatchReport:
         if tracer is not None and tracer.failed:
             notes.append(f"the call could not be traced in full: {tracer.failed}")
         if tracer is not None and tracer.without_gradients:
-            notes.append("parts of the call ran without gradients; what checkpointing computes again in backward is not counted")
+            notes.append("parts of the call ran without gradients, such as checkpoints and functions with a backward of their own; what these compute "
+                         "in backward is not counted")
+        if tracer is not None and tracer.aside:
+            notes.append("torch.func has differentiated parts of the call; what these keep is not counted as activations")
+        if self._silent_if_compiled and self.calls == 0:
+            notes.append("no call was seen; if the program calls what torch.compile made of this model, watch that instead")
         if self._others.calls:
             notes.append(f"{self._others.calls} calls had other shapes than the first {len(self._traces)} and are not counted")
         return notes

@@ -152,12 +152,35 @@ static bool is_of(const core_hook *hook, PyObject *module)
     return replica != NULL;
 }
 
+/* Whether the autograd engine runs in this thread. It takes callbacks only then. */
+static bool goes_backward(const core_watch *watch)
+{
+    PyObject *queued =
+        PyObject_CallFunctionObjArgs(watch->queue_callback, watch->is_grad_enabled, NULL);
+    if (queued == NULL)
+        PyErr_Clear();
+    Py_XDECREF(queued);
+    return queued != NULL;
+}
+
+/* End the backward spans that an exception in a backward pass left open: the engine then does not
+ * call core_backward_finished(). */
+static void end_failed_backward(open_modules *here)
+{
+    if (ASSAY__LIKELY(here->backward.count == 0) || goes_backward(top(&here->backward)->watch))
+        return;
+    while (here->backward.count > 0)
+        pop(&here->backward, true);
+}
+
 /* The hook of the innermost open module, which encloses a module that begins now; NULL if there is
  * none. Spans of a watch that was removed while they were open end here. */
 static core_hook *around_here(open_modules *here)
 {
     while (here->forward.count > 0 && top(&here->forward)->watch->removed)
         pop(&here->forward, false);
+    if (here->forward.count == 0)
+        end_failed_backward(here);
     core_hook *around = top(&here->forward);
     return around != NULL ? around : top(&here->backward);
 }
@@ -364,7 +387,7 @@ PyObject *core_hook_is_open(PyObject *self, void *unused)
 }
 
 /* End the open forward spans of this module and of the modules within it, after its forward()
- * raised an exception. */
+ * raised an exception, and the spans of a backward pass that failed. */
 PyObject *core_hook_abandon(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -373,8 +396,10 @@ PyObject *core_hook_abandon(PyObject *self, PyObject *unused)
     while (here != NULL && (place = place_of(&here->forward, (core_hook *)self)) > 0)
         while (here->forward.count >= place)
             pop(&here->forward, true);
-    if (here != NULL)
+    if (here != NULL) {
         forget_node(here);
+        end_failed_backward(here);
+    }
     Py_RETURN_NONE;
 }
 

