@@ -98,6 +98,22 @@ static bool is_capturing(const assay__cuda *cuda, void *handle)
     return cuda->stream_capturing(handle, &how) != ASSAY__CUDA_OK || how != 0;
 }
 
+/* While any thread captures a stream in CUDA's usual mode, a call that asks for an event fails on
+ * every thread, and the capture is lost. It does not if the mode of the calling thread is relaxed.
+ * Returns the mode of the thread, for restore_mode(); negative if there is none. */
+static int relax_mode(const assay__cuda *cuda)
+{
+    int mode = ASSAY__CUDA_RELAXED;
+    const bool changed = cuda->capture_mode != NULL && cuda->capture_mode(&mode) == ASSAY__CUDA_OK;
+    return changed ? mode : -1;
+}
+
+static void restore_mode(const assay__cuda *cuda, int mode)
+{
+    if (mode >= 0)
+        (void)cuda->capture_mode(&mode);
+}
+
 /* ---- Flights --------------------------------------------------------------------------------- */
 
 static void count_dropped(assay__monitor_state *state, stream *of, const assay__node *node)
@@ -189,6 +205,7 @@ static void resolve_stream(const assay__cuda *cuda, assay__monitor_state *state,
     if (of->first == NULL)
         return;
     bool usable = enter_context(cuda, of->context, &pushed);
+    const int mode = relax_mode(cuda);
     while (of->first != NULL) {
         flight *head = of->first;
         int answer = usable ? cuda->event_query(head->end) : -1;
@@ -203,6 +220,7 @@ static void resolve_stream(const assay__cuda *cuda, assay__monitor_state *state,
             of->last = NULL;
         give_back(head);
     }
+    restore_mode(cuda, mode);
     leave_context(cuda, pushed);
 }
 

@@ -219,6 +219,28 @@ static void test_capture_begins_within_a_span(void **state)
     assert_int_equal(fake_live_events(), 0);
 }
 
+/* Another stream is captured while spans of this one are under way: asking for them must not break
+ * that capture, neither at the begin of a span nor for a record, and no span is lost. */
+static void test_captures_elsewhere_are_left_alone(void **state)
+{
+    (void)state;
+    enum { SPANS = 100 };
+    assay_monitor *monitor = new_monitor();
+    fake_cuda_faults()->captures_elsewhere = 1;
+    for (int i = 0; i < SPANS; i++) {
+        run_span(monitor, &first_stream, 0.01);
+        fake_advance(0.02);
+    }
+    assert_int_equal(assay_gpu_resolve(monitor, 0), 0);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(fake_cuda_faults()->broken_captures, 0);
+    assert_int_equal(fake_capture_mode(), 0);
+    assert_int_equal(operation(record, "forward")->gpu_spans, SPANS);
+    assert_int_equal(dropped(record), 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 static void test_no_context_no_stream(void **state)
 {
     (void)state;
@@ -526,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_place_in_time),
         cmocka_unit_test(test_what_the_driver_refuses_is_counted),
         cmocka_unit_test(test_capture_begins_within_a_span),
+        cmocka_unit_test(test_captures_elsewhere_are_left_alone),
         cmocka_unit_test(test_no_context_no_stream),
         cmocka_unit_test(test_the_pool_is_bounded),
         cmocka_unit_test(test_a_child_leaves_the_device_alone),
