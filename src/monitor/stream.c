@@ -26,7 +26,8 @@ enum {
      * the driver finds the caches cold, so that asking at every span would cost more than recording
      * the span. */
     FEWEST_FLIGHTS = 32,
-    MOST_STREAMS = 256
+    MOST_STREAMS = 256,
+    REFUSALS = 64 /* of this many further streams, one has all streams asked first */
 };
 
 /* An origin is used for 8 s. Up to there, a float in milliseconds resolves half a microsecond. */
@@ -42,7 +43,9 @@ typedef struct assay__flight {
     uint64_t monitor_id; /* of the monitor in the process that began it */
     void *start, *end;   /* events; NULL until needed */
     assay__node *node;
-    uint64_t begun; /* ticks on the thread */
+    uint64_t begun;     /* ticks on the thread */
+    bool is_open;       /* its span has begun and not ended */
+    uint64_t opened_by; /* `start` of that span */
 } flight;
 
 typedef struct stream {
@@ -50,16 +53,18 @@ typedef struct stream {
     assay__lane_owner *owner;
     flight *first, *last; /* in order of their ends */
     flight *free;
-    flight *all; /* linked by `made` */
-    size_t flights;
-    void *origin;        /* an event that belongs to the stream, or NULL */
-    double origin_ticks; /* the estimated time of the origin on our clock */
+    flight *all;          /* linked by `made` */
+    size_t flights, open; /* made; begun but not ended */
+    uint64_t used;        /* a later use has a larger number */
+    void *origin;         /* an event that belongs to the stream, or NULL */
+    double origin_ticks;  /* the estimated time of the origin on our clock */
 } stream;
 
 struct assay__streams {
     pthread_mutex_t lock;
     stream *list[MOST_STREAMS];
     size_t count;
+    uint64_t uses, refusals; /* refusals since a stream was last taken over */
 };
 
 /* ---- The driver ------------------------------------------------------------------------------ */
@@ -251,16 +256,43 @@ static void name_stream(const assay__cuda *cuda, void *handle, size_t number, ch
         snprintf(name, room, "cuda:%d stream %zu", device, number);
 }
 
-/* Find or make a stream. NULL if there is no room for another one. The caller has entered its
- * context. */
-static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
+/* A stream of this context on which nothing is under way, and which was not used for longest. NULL
+ * if there is none. Default streams keep their lanes. */
+static stream *idle_stream(const struct assay__streams *streams, const void *context)
+{
+    stream *found = NULL;
+    for (size_t i = 0; i < streams->count; i++) {
+        stream *of = streams->list[i];
+        if (of->handle != NULL && of->context == context && of->first == NULL && of->open == 0 &&
+            (found == NULL || of->used < found->used))
+            found = of;
+    }
+    return found;
+}
+
+/* Give the lane and the flights of an idle stream to another one. Programs that make a stream for
+ * each task soon have made more streams than there is room for. NULL if no stream is idle. */
+static stream *take_over(const assay__cuda *cuda, assay__monitor_state *state, void *handle,
+                         const void *context)
+{
+    struct assay__streams *streams = state->streams;
+    stream *idle = idle_stream(streams, context);
+    if (idle == NULL && streams->refusals++ % REFUSALS == 0) {
+        (void)resolve_all(cuda, state);
+        idle = idle_stream(streams, context);
+    }
+    if (idle == NULL)
+        return NULL;
+    streams->refusals = 0;
+    idle->handle = handle;
+    return idle;
+}
+
+static stream *make_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
                            void *context)
 {
     struct assay__streams *streams = assay__monitor_state_of(monitor)->streams;
-    for (size_t i = 0; i < streams->count; i++)
-        if (streams->list[i]->handle == handle && streams->list[i]->context == context)
-            return streams->list[i];
-    stream *fresh = streams->count < MOST_STREAMS ? calloc(1, sizeof *fresh) : NULL;
+    stream *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return NULL;
     char name[32];
@@ -272,6 +304,26 @@ static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void
         return NULL;
     }
     return streams->list[streams->count++] = fresh;
+}
+
+/* Find or make a stream. NULL if there is no room for another one. The caller has entered its
+ * context. */
+static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
+                           void *context)
+{
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    struct assay__streams *streams = state->streams;
+    stream *found = NULL;
+    for (size_t i = 0; i < streams->count && found == NULL; i++)
+        if (streams->list[i]->handle == handle && streams->list[i]->context == context)
+            found = streams->list[i];
+    if (found == NULL && streams->count < MOST_STREAMS)
+        found = make_stream(cuda, monitor, handle, context);
+    if (found == NULL)
+        found = take_over(cuda, state, handle, context);
+    if (found != NULL)
+        found->used = ++streams->uses;
+    return found;
 }
 
 static bool make_streams(assay__monitor_state *state)
@@ -321,14 +373,28 @@ void assay__streams_free(assay__monitor_state *state)
 
 /* ---- The public calls ------------------------------------------------------------------------ */
 
+/* Note that this operation has no time on a device: there is no driver, the driver lacks an entry
+ * point, the handle is not that of a stream, or there is no room for its stream. The record then
+ * says that this time is unsupported. */
+static void decline(assay__monitor_state *state, const assay__lane *lane)
+{
+    assay__journal_device *figures = assay__node_device(state, lane->top->node);
+    if (figures != NULL)
+        assay__publish_add(&figures->declined, 1);
+}
+
 /* Start a flight at the place of the call tree where this thread is now. NULL if it is dropped. */
 static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
                             void *context, const assay__lane_owner *thread)
 {
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     stream *on = find_stream(cuda, monitor, handle, context);
-    if (on == NULL)
+    if (on == NULL) {
+        uint64_t *dropped = &thread->lane->dropped_spans;
+        __atomic_store_n(dropped, *dropped + 1, __ATOMIC_RELAXED);
+        decline(state, thread->lane);
         return NULL;
+    }
     if (on->free == NULL && on->flights >= FEWEST_FLIGHTS)
         resolve_stream(cuda, state, on);
     assay__node *node = assay__node_at_path(on->owner, thread->lane);
@@ -337,22 +403,14 @@ static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, voi
         fresh->node = node;
         fresh->monitor_id = assay__monitor_id(monitor);
         fresh->begun = assay__clock_ticks(state->clock);
-        if (cuda->event_record(fresh->start, handle) == ASSAY__CUDA_OK)
+        if (cuda->event_record(fresh->start, handle) == ASSAY__CUDA_OK) {
+            on->open++;
             return fresh;
+        }
         give_back(fresh);
     }
     count_dropped(state, on, node);
     return NULL;
-}
-
-/* Note that this operation has no time on a device: there is no driver, the driver lacks an entry
- * point, or the handle is not that of a stream. The record then says that this time is
- * unsupported. */
-static void decline(assay__monitor_state *state, const assay__lane *lane)
-{
-    assay__journal_device *figures = assay__node_device(state, lane->top->node);
-    if (figures != NULL)
-        assay__publish_add(&figures->declined, 1);
 }
 
 /* Start the flight of the span that is open on this thread. NULL if nothing is recorded on the
@@ -375,6 +433,8 @@ static flight *enter_stream(assay_monitor *monitor, void *handle)
         if (handle == NULL ||
             enter_context(cuda, context, &pushed)) /* NULL: it is the current one */
             fresh = start_flight(cuda, monitor, handle, context, own);
+        else
+            decline(state, own->lane);
         leave_context(cuda, pushed);
         pthread_mutex_unlock(&state->streams->lock);
     }
@@ -382,11 +442,24 @@ static flight *enter_stream(assay_monitor *monitor, void *handle)
     return fresh;
 }
 
+/* Begin the device's part of a span. Its `start` tells the span from a later one that gets the same
+ * flight. A span without a part on the thread has none, and gets the flight's. */
+static void enter_span(assay_gpu_span *span, assay_monitor *monitor, void *handle)
+{
+    flight *fresh = span->flight = enter_stream(monitor, handle);
+    if (fresh == NULL)
+        return;
+    if (span->host.frame == NULL)
+        span->host.start = fresh->begun;
+    fresh->opened_by = span->host.start;
+    fresh->is_open = true;
+}
+
 assay_gpu_span assay_gpu_stream_begin(assay_monitor *monitor, const char *name, void *handle)
 {
     assay_gpu_span span = {.host = assay_monitor_begin(monitor, name)};
     if (span.host.frame != NULL)
-        span.flight = enter_stream(monitor, handle);
+        enter_span(&span, monitor, handle);
     return span;
 }
 
@@ -394,7 +467,7 @@ assay_gpu_span assay_gpu_stream_enter(assay_monitor *monitor, void *handle)
 {
     assay_gpu_span span = {.host = {.monitor = monitor}};
     if (monitor != NULL && assay_monitor_enabled(monitor))
-        span.flight = enter_stream(monitor, handle);
+        enter_span(&span, monitor, handle);
     return span;
 }
 
@@ -402,6 +475,8 @@ static void end_flight(const assay__cuda *cuda, assay__monitor_state *state, fli
 {
     stream *on = ended->stream;
     bool pushed = false;
+    ended->is_open = false;
+    on->open--;
     bool recorded = enter_context(cuda, on->context, &pushed) && !is_capturing(cuda, on->handle) &&
                     cuda->event_record(ended->end, on->handle) == ASSAY__CUDA_OK;
     leave_context(cuda, pushed);
@@ -427,7 +502,8 @@ void assay_gpu_stream_end(assay_gpu_span span)
     if (ours && assay__slow_enter()) {
         assay__monitor_state *state = assay__monitor_state_of(monitor);
         pthread_mutex_lock(&state->streams->lock);
-        end_flight(cuda, state, span.flight);
+        if (span.flight->is_open && span.flight->opened_by == span.host.start)
+            end_flight(cuda, state, span.flight); /* else it has ended already */
         pthread_mutex_unlock(&state->streams->lock);
         assay__slow_leave(assay__lane_in_use(assay__lane_if_attached(assay__monitor_id(monitor))));
     }

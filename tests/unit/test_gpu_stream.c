@@ -280,6 +280,80 @@ static void test_the_pool_is_bounded(void **state)
     assert_int_equal(fake_live_events(), 0);
 }
 
+/* A program that makes a stream for each task makes more of them than there are lanes. A new stream
+ * takes over the lane of one that is idle. */
+static void test_thousands_of_streams(void **state)
+{
+    (void)state;
+    enum { STREAMS = 1000, LANES = 256 };
+    static char streams[STREAMS];
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < STREAMS; i++) {
+        run_span(monitor, &streams[i], 0.01);
+        fake_advance(0.02);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, STREAMS);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.01 * STREAMS);
+    assert_int_equal(record->lane_count, 1 + LANES);
+    assert_int_equal(dropped(record), 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* More streams are busy at once than there are lanes: the spans of the others are counted. */
+static void test_too_many_busy_streams(void **state)
+{
+    (void)state;
+    enum { STREAMS = 300, LANES = 256 };
+    static char streams[STREAMS];
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < STREAMS; i++)
+        run_span(monitor, &streams[i], 1);
+    ASSAY_TRACK_STREAM(monitor, "last", &streams[STREAMS - 1])
+    {
+    }
+    fake_advance(2);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, LANES);
+    assert_int_equal(operation(record, "last")->gpu_seconds.validity, ASSAY_UNSUPPORTED);
+    assert_int_equal(dropped(record), STREAMS - LANES + 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* The end of a span that has already ended changes nothing, also if another span has its flight. */
+static void test_a_span_ends_twice(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_gpu_span first = assay_gpu_stream_begin(monitor, "forward", &first_stream);
+    fake_work(&first_stream, 0.25);
+    assay_gpu_stream_end(first);
+    assay_gpu_stream_end(first);
+    fake_advance(1);
+    assert_int_equal(assay_gpu_resolve(monitor, 0), 0);
+    assay_gpu_span second = assay_gpu_stream_begin(monitor, "forward", &first_stream);
+    assay_gpu_stream_end(first);
+    fake_work(&first_stream, 0.5);
+    assay_gpu_stream_end(second);
+    fake_advance(1);
+    ASSAY_TRACK(monitor, "step") {
+        assay_gpu_span part = assay_gpu_stream_enter(monitor, &first_stream);
+        assay_gpu_stream_end(part);
+        assay_gpu_stream_end(part);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 2);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.75);
+    assert_int_equal(operation(record, "step")->gpu_spans, 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
 static void test_a_child_leaves_the_device_alone(void **state)
 {
     (void)state;
@@ -469,7 +543,6 @@ static void test_fork_after_a_span(void **state)
     assert_int_equal(fake_live_events(), 0);
 }
 
-/* The program ends with spans that were not resolved, with or without freeing its monitor. */
 /* The device is lost at each call of the driver in turn. The program goes on, and every span is
  * either timed or counted as dropped or declined. */
 static void test_a_device_that_is_lost_at_any_call(void **state)
@@ -511,6 +584,7 @@ static void test_a_device_that_is_lost_at_any_call(void **state)
     }
 }
 
+/* The program ends with spans that were not resolved, with or without freeing its monitor. */
 static void test_exit_with_spans_under_way(void **state)
 {
     (void)state;
@@ -551,6 +625,9 @@ int main(void)
         cmocka_unit_test(test_captures_elsewhere_are_left_alone),
         cmocka_unit_test(test_no_context_no_stream),
         cmocka_unit_test(test_the_pool_is_bounded),
+        cmocka_unit_test(test_thousands_of_streams),
+        cmocka_unit_test(test_too_many_busy_streams),
+        cmocka_unit_test(test_a_span_ends_twice),
         cmocka_unit_test(test_a_child_leaves_the_device_alone),
         cmocka_unit_test(test_threads_share_a_stream),
         cmocka_unit_test(test_a_stream_is_destroyed_after_its_span),
