@@ -9,7 +9,10 @@
  * each flight gives a time that the origin cannot be earlier than. The latest of these times is
  * used. It is exact to some microseconds once a flight has found its stream idle. The driver gives
  * times in single precision, which is enough for some seconds. After that, a later flight becomes
- * the origin. */
+ * the origin. The clocks of device and processor drift apart meanwhile. If the flights since the
+ * old origin alone give an earlier time, and drift can explain the difference, that time is used
+ * for the new one. If drift cannot explain it, no flight found the stream idle. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +36,9 @@ enum {
 /* An origin is used for 8 s. Up to there, a float in milliseconds resolves half a microsecond. */
 static const double ORIGIN_MS = 8000;
 
-/* The most by which the clocks of device and processor drift apart meanwhile. */
-static const double DRIFT_NS = 20000;
+/* The most by which the clocks of device and processor drift apart, as a share of the time. Quartz
+ * crystals of computers differ by less. */
+static const double MOST_DRIFT = 1e-4;
 
 typedef struct assay__flight {
     struct assay__flight *next; /* in its stream's queue, or in the list of free flights */
@@ -58,6 +62,8 @@ typedef struct stream {
     uint64_t used;        /* a later use has a larger number */
     void *origin;         /* an event that belongs to the stream, or NULL */
     double origin_ticks;  /* the estimated time of the origin on our clock */
+    double own_ticks;     /* the same from the flights since the origin alone */
+    double sure_ticks;    /* when a flight last gave that estimate */
 } stream;
 
 struct assay__streams {
@@ -160,28 +166,41 @@ static flight *take_flight(const assay__cuda *cuda, stream *of)
     return taken;
 }
 
+/* Make the start event of this flight the origin. The flight gets the event of the old origin. */
+static void become_origin(flight *done, double ticks, double own_ticks)
+{
+    stream *of = done->stream;
+    void *old = of->origin;
+    of->origin = done->start;
+    of->origin_ticks = ticks;
+    of->own_ticks = own_ticks;
+    done->start = old;
+}
+
 /* The time at which the flight started, in ticks. */
 static double place_in_time(const assay__cuda *cuda, const assay_clock *clock, flight *done)
 {
     stream *of = done->stream;
     float since = 0;
-    double begun = (double)done->begun;
-    if (of->origin != NULL &&
-        cuda->event_elapsed(&since, of->origin, done->start) == ASSAY__CUDA_OK) {
-        double offset = assay__clock_ticks_of_ns(clock, (double)since * 1e6);
-        if (begun - offset > of->origin_ticks)
-            of->origin_ticks = begun - offset;
-        double start = of->origin_ticks + offset;
-        if (since < ORIGIN_MS)
-            return start;
-        begun = start - assay__clock_ticks_of_ns(clock, DRIFT_NS);
+    const double begun = (double)done->begun;
+    if (of->origin == NULL ||
+        cuda->event_elapsed(&since, of->origin, done->start) != ASSAY__CUDA_OK) {
+        of->sure_ticks = begun;
+        become_origin(done, begun, begun);
+        return begun;
     }
-    /* The start event of this flight becomes the origin. The flight gets the old origin's event. */
-    void *old = of->origin;
-    of->origin = done->start;
-    of->origin_ticks = begun;
-    done->start = old;
-    return begun;
+    const double offset = assay__clock_ticks_of_ns(clock, (double)since * 1e6);
+    of->own_ticks = fmax(of->own_ticks, begun - offset);
+    const double drift = MOST_DRIFT * fmax(begun - of->sure_ticks, 0);
+    if (of->own_ticks > of->origin_ticks ||
+        (since >= ORIGIN_MS && of->own_ticks >= of->origin_ticks - drift)) {
+        of->origin_ticks = of->own_ticks;
+        of->sure_ticks = begun;
+    }
+    const double start = of->origin_ticks + offset;
+    if (since >= ORIGIN_MS)
+        become_origin(done, start, begun);
+    return start;
 }
 
 /* Enter the time of a flight whose end has completed. */

@@ -167,6 +167,70 @@ static void test_place_in_time(void **state)
     assay_monitor_free(monitor);
 }
 
+static uint64_t host_ns;
+
+static uint64_t read_host(void *context)
+{
+    (void)context;
+    return host_ns;
+}
+
+/* Let the host run for `seconds`. The device's clock is fast by `drift`. */
+static void run_both(double seconds, double drift)
+{
+    host_ns += (uint64_t)(seconds * 1e9);
+    fake_advance(seconds * (1 + drift));
+}
+
+/* The farthest that an event of ten minutes is from its true place, when the clock of the device
+ * drifts and each span starts `queued` seconds after its launch, but at once every 20 s. */
+static double farthest_event(double drift, double queued)
+{
+    enum { SPANS = 1200 };
+    static const double step = 0.5, work = 0.01;
+    assay_monitor *monitor = NULL;
+    assay_clock *clock = NULL;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    host_ns = 1000000000;
+    assert_int_equal(assay_clock_new_injected(read_host, NULL, &clock), ASSAY_OK);
+    options.clock = clock;
+    options.trace_events = 2 * SPANS;
+    options.private_journal = true;
+    assert_int_equal(assay_monitor_new(&options, &monitor), ASSAY_OK);
+    for (int i = 0; i < SPANS; i++) {
+        if (i % 40 != 0)
+            fake_work(&first_stream, queued);
+        run_span(monitor, &first_stream, work);
+        run_both(step, drift);
+    }
+    assay_record *record = record_of(monitor);
+    double far = 0;
+    int found = 0;
+    for (size_t i = 0; i < record->event_count; i++)
+        if (record->lanes[record->events[i].lane].kind == ASSAY_LANE_GPU_STREAM) {
+            const double truth = step * found + (found % 40 != 0 ? queued : 0);
+            far = fmax(far, fabs(record->events[i].start_seconds - record->events[0].start_seconds -
+                                 truth));
+            found++;
+        }
+    assert_int_equal(found, SPANS);
+    fprintf(stderr, "drift %g, queued %g: %g s\n", drift, queued, far);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_clock_free(clock);
+    return far;
+}
+
+static void test_place_in_time_while_clocks_drift(void **state)
+{
+    (void)state;
+    assert_true(farthest_event(0, 0) < 1e-4);
+    assert_true(farthest_event(50e-6, 0) < 1e-3);
+    assert_true(farthest_event(-50e-6, 0) < 1e-3);
+    assert_true(farthest_event(50e-6, 0.1) < 3e-3);
+    assert_true(farthest_event(-50e-6, 0.1) < 3e-3);
+}
+
 static void assert_declined(assay_monitor *monitor)
 {
     run_span(monitor, &first_stream, 0.1);
@@ -620,6 +684,7 @@ int main(void)
         cmocka_unit_test(test_earlier_work_is_not_counted),
         cmocka_unit_test(test_streams_are_lanes),
         cmocka_unit_test(test_place_in_time),
+        cmocka_unit_test(test_place_in_time_while_clocks_drift),
         cmocka_unit_test(test_what_the_driver_refuses_is_counted),
         cmocka_unit_test(test_capture_begins_within_a_span),
         cmocka_unit_test(test_captures_elsewhere_are_left_alone),
