@@ -70,8 +70,9 @@ typedef struct assay_energy {
     size_t struct_size; /* set by the caller */
     /* The energy of all sources together. `joules` is an estimate between the two bounds. It is
      * missing ("not enough data") if the window is shorter than the period of a counter or of the
-     * readings, and if a counter has not moved since. In the latter case the upper bound is what
-     * the devices may draw at most; it is missing too if that is not known. */
+     * readings, if it began before the meter, if a counter has not moved since, and if a counter
+     * has started again meanwhile. In the latter three cases the upper bound is what the devices
+     * may draw at most; it is missing too if that is not known. */
     assay_reading joules, joules_low, joules_high;
     assay_reading gpu_joules, cpu_joules; /* estimates for one kind of source */
     assay_reading throttle;               /* reasons for which a GPU was throttled meanwhile: a sum
@@ -80,9 +81,11 @@ typedef struct assay_energy {
 
 /* Read the energy between two times. If the end is recent, the call waits until the counters have
  * moved past it: about 0.2 s with a GPU, and at most ten periods of the readings, two of the
- * counters, and a second. The meter keeps its readings for about 13 minutes at the
- * default period. A window that began earlier gives bounds only. ASSAY_E_ARGUMENT if the end is
- * before the begin. */
+ * counters, and a second. At the default period, the meter keeps all readings of
+ * its first seconds and of the last minutes, and of the time between at least 2000 at equal
+ * distances: one in 2 s if it has run for an hour. The bounds of windows that begin or end there
+ * are wider by the energy of that time.
+ * ASSAY_E_ARGUMENT if the end is before the begin. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns,
                                                        uint64_t end_ns, assay_error *error,
                                                        assay_energy *energy);

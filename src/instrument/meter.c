@@ -45,18 +45,30 @@ bool assay__meter_runs(const assay_meter *meter)
 
 /* ---- readings -------------------------------------------------------------------------------- */
 
-/* Joules of a device since the first reading; `before`, the last known figure, if the device does
- * not answer. */
-static double device_joules(assay_meter *meter, size_t index, double before)
+/* The time since the counter of a source last moved, in seconds. */
+static double since_move(const assay_meter *meter, size_t source, uint64_t now)
+{
+    const assay__meter_moves *moves = &meter->moves[source];
+    return (double)(now - (moves->count > 0 ? moves->last_ns : meter->first_ns)) * 1e-9;
+}
+
+/* Update the joules of a device since the first reading, if it answers. A counter that is set back,
+ * or that rises by more than any device draws, has started again, as when the driver is loaded
+ * again. A second is added to the time because the counter moves in steps. */
+static void update_joules(assay_meter *meter, size_t index, assay__meter_reading *reading)
 {
     assay_reading energy = meter->devices[index].energy_joules;
     if (energy.validity != ASSAY_VALID)
-        return before;
-    double joules = energy.value - meter->first_joules[index];
-    if (joules >= before)
-        return joules;
-    meter->first_joules[index] = energy.value - before; /* the driver was loaded again */
-    return before;
+        return;
+    const double before = reading->joules[index];
+    const double more = energy.value - meter->first_joules[index] - before;
+    if (more >= 0 &&
+        more <= ASSAY__MOST_WATTS * (since_move(meter, index, reading->begin_ns) + 1)) {
+        reading->joules[index] += more;
+        return;
+    }
+    meter->first_joules[index] = energy.value - before;
+    reading->restarts[index]++;
 }
 
 static void read_devices(assay_meter *meter, assay__meter_reading *reading)
@@ -67,7 +79,7 @@ static void read_devices(assay_meter *meter, assay__meter_reading *reading)
         if (assay_device_read(i, meter->parts, NULL, state) != ASSAY_OK)
             state->energy_joules = assay_reading_missing(ASSAY_UNSUPPORTED);
         if (meter->sources[i].counted)
-            reading->joules[i] = device_joules(meter, i, reading->joules[i]);
+            update_joules(meter, i, reading);
         if (state->energy_joules.validity != ASSAY_VALID)
             reading->silent |= 1u << i;
         if (state->throttle.validity == ASSAY_VALID)
@@ -79,14 +91,15 @@ static assay__meter_reading take_reading(assay_meter *meter)
 {
     assay__meter_reading reading = {0};
     if (meter->made > 0)
-        reading = meter->ring[(meter->made - 1) % ASSAY__METER_RING];
+        reading = meter->readings[meter->made - 1];
     reading.begin_ns = assay_meter_now_ns();
     reading.throttle = reading.silent = 0;
     read_devices(meter, &reading);
-    if (meter->sources[PROCESSOR].counted && assay__rapl_read(&meter->rapl) == ASSAY_OK)
-        reading.joules[PROCESSOR] = meter->rapl.joules;
-    else
+    if (!meter->sources[PROCESSOR].counted || assay__rapl_read(&meter->rapl) != ASSAY_OK)
         reading.silent |= 1u << PROCESSOR;
+    else
+        reading.joules[PROCESSOR] = meter->rapl.joules;
+    reading.restarts[PROCESSOR] = (uint16_t)meter->rapl.restarts;
     reading.ns = assay_meter_now_ns();
     return reading;
 }
@@ -244,6 +257,9 @@ static assay_status open_sources(assay_meter *meter, const assay_meter_options *
                                       .period_seconds = RAPL_COUNTER_SECONDS};
             describe(meter, "processor: RAPL, %zu counter%s", meter->rapl.count,
                      meter->rapl.count == 1 ? "" : "s");
+            if (meter->rapl.why_left_out != 0)
+                describe(meter, "%s left out: %s", meter->rapl.left_out,
+                         strerror(meter->rapl.why_left_out));
         } else {
             describe(meter, "%s", error.message);
             status = opened == ASSAY_E_PERMISSION ? opened : status;
@@ -298,6 +314,7 @@ assay_status assay_meter_new(const assay_meter_options *options, assay_error *er
     if (fresh == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a meter");
     init_locks(fresh);
+    fresh->stride = 2;
     fresh->process = getpid();
     fresh->period_seconds = own.period_seconds > 0 ? own.period_seconds : DEFAULT_PERIOD;
     fresh->parts = own.parts != 0 ? own.parts

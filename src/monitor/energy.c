@@ -120,7 +120,7 @@ static void credit(const window *now, assay__journal_device *figures, double bus
     for (int i = 0; i < ASSAY__METER_SOURCES; i++) {
         const assay__meter_source *source = &now->step->sources[i];
         if (!source->counted || ((to->silent | now->step->from->silent) >> i & 1) != 0 ||
-            (device != EVERY_DEVICE && i != device))
+            to->restarts[i] != from->restarts[i] || (device != EVERY_DEVICE && i != device))
             continue;
         const double late = assay__meter_late_seconds(now->meter, (size_t)i, from->ns);
         add(source->gpu ? &figures->gpu : &figures->cpu,

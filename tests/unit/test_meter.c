@@ -8,6 +8,7 @@
 #include "assay/assay.h"
 #include "assay/gpu.h"
 #include "assay/meter.h"
+#include "instrument/meter_state.h"
 #include "instrument/rapl.h"
 #include "tests/unit/fake_gpu.h"
 
@@ -69,6 +70,77 @@ static void test_counters_come_round(void **state)
     assay__rapl_close(&rapl);
 }
 
+/* Counters start again while a machine sleeps. This is no wrapping around, which would mean more
+ * power than a processor can draw. */
+static void test_counters_start_again(void **state)
+{
+    (void)state;
+    assay__rapl rapl;
+    make_zone("intel-rapl:0", "package-0\n", "62143300000\n");
+    write_file("intel-rapl:0", "max_energy_range_uj", "262143328850\n");
+    make_zone("intel-rapl:1", "package-1\n", "5000000\n");
+    write_file("intel-rapl:1", "max_energy_range_uj", ""); /* it is not known */
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    write_file("intel-rapl:0", "energy_uj", "1000000\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(rapl.joules == 0 && rapl.restarts == 1);
+    write_file("intel-rapl:0", "energy_uj", "3000000\n");
+    write_file("intel-rapl:1", "energy_uj", "1000000\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 2);
+    write_file("intel-rapl:1", "energy_uj", "200000000000\n"); /* 200 kJ at once */
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 3);
+    write_file("intel-rapl:1", "energy_uj", "200001000000\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(fabs(rapl.joules - 3) < 1e-9 && rapl.restarts == 3);
+    assay__rapl_close(&rapl);
+}
+
+/* One package of two is not the processor. Memory may be left out. A limit holds for all packages
+ * or for none. */
+static void test_some_counters_cannot_be_read(void **state)
+{
+    (void)state;
+    assay__rapl rapl;
+    assay_error error = {0};
+    make_zone("intel-rapl:0", "package-0\n", "1000\n");
+    write_file("intel-rapl:0", "constraint_0_power_limit_uw", "100000000\n");
+    make_zone("intel-rapl:0:1", "dram\n", "");
+    make_zone("intel-rapl:1", "package-1\n", "1000\n");
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_int_equal(rapl.count, 2);
+    assert_string_equal(rapl.left_out, "intel-rapl:0:1");
+    assert_true(rapl.limit_watts == 0); /* that of one package is not known */
+    assay__rapl_close(&rapl);
+    write_file("intel-rapl:1", "constraint_1_power_limit_uw", "200000000\n");
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_true(fabs(rapl.limit_watts - 300) < 1e-6);
+    assay__rapl_close(&rapl);
+    write_file("intel-rapl:1", "enabled", "0\n"); /* the limit is not in force */
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_true(rapl.limit_watts == 0);
+    assay__rapl_close(&rapl);
+    write_file("intel-rapl:1", "energy_uj", "");
+    assert_int_equal(assay__rapl_open(root, &error, &rapl), ASSAY_E_UNSUPPORTED);
+    assert_int_equal(rapl.count, 0);
+}
+
+static void test_many_packages(void **state)
+{
+    (void)state;
+    assay__rapl rapl;
+    enum { PACKAGES = 32 };
+    for (int i = 0; i < PACKAGES; i++) {
+        char zone[32];
+        snprintf(zone, sizeof zone, "intel-rapl:%d", i);
+        make_zone(zone, "package-0\n", "0\n");
+    }
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_int_equal(rapl.count, PACKAGES);
+    assay__rapl_close(&rapl);
+}
+
 /* Only root may read the counters of a real machine. */
 static void test_not_permitted(void **state)
 {
@@ -111,6 +183,95 @@ static void test_nothing_to_meter_is_explained(void **state)
 }
 
 /* ---- windows ---- */
+
+enum { GPU = 0, PROCESSOR = ASSAY__METER_DEVICES };
+
+/* A meter without a thread, for readings that the test makes. Its processor draws 100 W. The
+ * counter of its GPU moves every 100 ms; the GPU draws 300 W. */
+static assay_meter *meter_without_thread(void)
+{
+    assay_meter *meter = calloc(1, sizeof *meter);
+    assert_non_null(meter);
+    pthread_mutex_init(&meter->lock, NULL);
+    pthread_cond_init(&meter->read_one, NULL);
+    meter->stride = 2;
+    meter->sources[GPU] = (assay__meter_source){true, true, 0, 0, INFINITY};
+    meter->sources[PROCESSOR] = (assay__meter_source){true, false, 0, 0.001, 0.001};
+    return meter;
+}
+
+static assay__meter_reading reading_at(uint64_t ns)
+{
+    assay__meter_reading reading = {.begin_ns = ns, .ns = ns + 1000};
+    reading.joules[GPU] = 300 * (double)(ns - ns % 100000000) * 1e-9;
+    reading.joules[PROCESSOR] = 100 * (double)ns * 1e-9;
+    return reading;
+}
+
+static void check_window(assay_meter *meter, size_t source, double watts, double from, double to,
+                         double slack)
+{
+    double joules, low, high;
+    assert_true(assay__meter_window(meter, source, (uint64_t)(from * 1e9), (uint64_t)(to * 1e9),
+                                    &joules, &low, &high));
+    const double truth = watts * (to - from);
+    if (!(low <= truth && truth <= high && fabs(joules - truth) <= slack * watts &&
+          high - low <= 2 * watts * (slack + 0.25)))
+        fail_msg("%g to %g s: %g J (%g to %g), true %g", from, to, joules, low, high, truth);
+}
+
+/* A meter that runs for hours has figures of all of its windows. Those that end long ago are less
+ * exact. */
+static void test_hours(void **state)
+{
+    (void)state;
+    assay_meter *meter = meter_without_thread();
+    const double hours = 10 * 3600;
+    for (uint64_t ns = 50000000; ns < (uint64_t)(hours * 1e9); ns += 103000000) {
+        assay__meter_reading reading = reading_at(ns);
+        if (ns / 1000000000 == 7200)
+            reading.throttle = ASSAY_THROTTLE_THERMAL;
+        assay__meter_keep(meter, &reading);
+    }
+    for (size_t source = GPU; source <= PROCESSOR; source += PROCESSOR) {
+        const double watts = source == GPU ? 300 : 100;
+        check_window(meter, source, watts, 0.2, hours - 1, 0.2);
+        check_window(meter, source, watts, hours - 100, hours - 1, 0.2);
+        check_window(meter, source, watts, hours - 2, hours - 1, 0.2);
+        check_window(meter, source, watts, 0.2, 1800, 20);
+        check_window(meter, source, watts, 3600, hours - 1, 20);
+        check_window(meter, source, watts, 5000, 5001, 20);
+    }
+    assert_int_equal(assay__meter_throttle(meter, 0, (uint64_t)(hours * 1e9)),
+                     ASSAY_THROTTLE_THERMAL);
+    assert_int_equal(assay__meter_throttle(meter, 0, 7100ull * 1000000000), 0);
+    free(meter);
+}
+
+/* What a counter counted before it started again is lost: no figure, and no upper bound. */
+static void test_a_counter_starts_again_within_a_window(void **state)
+{
+    (void)state;
+    assay_meter *meter = meter_without_thread();
+    for (uint64_t ns = 50000000; ns < 10000000000u; ns += 50000000) {
+        assay__meter_reading reading = reading_at(ns);
+        for (size_t i = 0; i < ASSAY__METER_SOURCES && ns >= 5000000000u; i++) {
+            reading.restarts[i] = 1;
+            reading.joules[i] -= 20;
+        }
+        assay__meter_keep(meter, &reading);
+    }
+    for (size_t source = GPU; source <= PROCESSOR; source += PROCESSOR) {
+        const double watts = source == GPU ? 300 : 100;
+        double joules, low, high;
+        check_window(meter, source, watts, 1, 4, 0.2);
+        check_window(meter, source, watts, 6, 9, 0.2);
+        assert_true(
+            assay__meter_window(meter, source, 1000000000, 9000000000u, &joules, &low, &high));
+        assert_true(isnan(joules) && isinf(high) && low <= 8 * watts && low >= 8 * watts - 100);
+    }
+    free(meter);
+}
 
 static bool within(assay_reading low, double value, assay_reading high)
 {
@@ -641,6 +802,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_counters_come_round, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_counters_start_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_some_counters_cannot_be_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_packages, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_hours, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_counter_starts_again_within_a_window, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_not_permitted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_to_meter_is_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_windows, set_up, tear_down),
