@@ -12,7 +12,8 @@
  * that show it. The period of a counter is the mean time between its moves. It decides only whether
  * a window is long enough for an estimate.
  *
- * Counters whose period is known, those of the processor, move between any two readings.
+ * Counters whose period is known, those of the processor, move between any two readings. If such a
+ * counter does not, it shows nothing.
  *
  * A counter may start again: after a suspension of the machine, or when a driver is loaded again.
  * Then a window around that time has no figure and no upper bound. */
@@ -197,6 +198,10 @@ bool assay__meter_window(assay_meter *meter, size_t source, uint64_t begin_ns, u
         *high = number(meter, after_end)->joules[source] -
                 assay__meter_reading_at(meter, begin_ns)->joules[source];
         *joules = interpolated(meter, source, end_ns) - interpolated(meter, source, begin_ns);
+    }
+    if (!(*high > 0)) { /* the counter of a processor stood still; no processor draws nothing */
+        *high = INFINITY;
+        *joules = NAN;
     }
     pthread_mutex_unlock(&meter->lock);
     if (of->limit_watts > 0)
