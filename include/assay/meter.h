@@ -70,9 +70,9 @@ typedef struct assay_energy {
     size_t struct_size; /* set by the caller */
     /* The energy of all sources together. `joules` is an estimate between the two bounds. It is
      * missing ("not enough data") if the window is shorter than the period of a counter or of the
-     * readings, if it began before the meter, if a counter has not moved since or not at all, and if
-     * a counter has started again meanwhile. In the latter three cases the upper bound is what the devices
-     * may draw at most; it is missing too if that is not known. */
+     * readings, if it began before the meter, if a counter has not moved since or not at all, and
+     * if a counter has started again meanwhile. In the latter three cases the upper bound is what
+     * the devices may draw at most; it is missing too if that is not known. */
     assay_reading joules, joules_low, joules_high;
     assay_reading gpu_joules, cpu_joules; /* estimates for one kind of source */
     assay_reading throttle;               /* reasons for which a GPU was throttled meanwhile: a sum

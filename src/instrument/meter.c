@@ -247,6 +247,8 @@ static assay_status open_sources(assay_meter *meter, const assay_meter_options *
     meter->device_count = count < ASSAY__METER_DEVICES ? count : ASSAY__METER_DEVICES;
     for (size_t i = 0; i < meter->device_count; i++)
         open_device(meter, i);
+    if (count > meter->device_count)
+        describe(meter, "%zu further GPUs are not read", count - meter->device_count);
     if (!options->no_processor) {
         assay_status opened = assay__rapl_open(options->powercap, &error, &meter->rapl);
         if (opened == ASSAY_OK) {

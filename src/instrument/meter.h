@@ -9,7 +9,7 @@
 #include "assay/meter.h"
 
 enum {
-    ASSAY__METER_DEVICES = 8,                       /* the most GPUs that are read */
+    ASSAY__METER_DEVICES = 16,                      /* the most GPUs that are read */
     ASSAY__METER_SOURCES = ASSAY__METER_DEVICES + 1 /* the processor is the last */
 };
 

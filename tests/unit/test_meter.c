@@ -320,6 +320,31 @@ static void test_windows(void **state)
     in_child("watts=300,boards=1", scenario_windows);
 }
 
+/* Every board counts; if there are more than the meter can read, it says so. */
+static void scenario_many_boards(void)
+{
+    assay_meter *meter = NULL;
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    const uint64_t begin = assay_meter_now_ns();
+    pause_ms(500);
+    const uint64_t end = assay_meter_now_ns();
+    const double truth = 16 * 300 * (double)(end - begin) * 1e-9;
+    CHECK(assay_meter_read(meter, begin, end, NULL, &energy) == ASSAY_OK);
+    CHECK(within(energy.joules_low, truth, energy.joules_high));
+    const bool some_left_out = strstr(getenv("FAKE_NVML"), "boards=20") != NULL;
+    const char *said = strstr(assay_meter_describe(meter), "4 further GPUs are not read");
+    CHECK((said != NULL) == some_left_out);
+    assay_meter_free(meter);
+}
+
+static void test_many_boards(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=16", scenario_many_boards);
+    in_child("watts=300,boards=20", scenario_many_boards);
+}
+
 /* A counter that moves more rarely than the readings: the bounds hold the truth from the start, and
  * there is a figure once the meter has seen how often the counter moves. */
 static void scenario_slow_counter(void)
@@ -811,6 +836,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_permitted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_to_meter_is_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_windows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_boards, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rare_moves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_throttled_and_without_permission, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
