@@ -90,6 +90,12 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_meter_read(assay_meter *meter, uint6
                                                        uint64_t end_ns, assay_error *error,
                                                        assay_energy *energy);
 
+/* What the energy of the meter is that of: "processor and GPUs", "processor", "GPUs". A kind of
+ * source that this machine has, or a processor, whose energy cannot be read is named behind it:
+ * "GPUs, not the processor". "nothing" if no energy is counted. The text belongs to the meter. Some
+ * records have it as `machine.energy_of`. */
+ASSAY_API const char *assay_meter_covers(const assay_meter *meter);
+
 /* A text that names the sources that are read, and the sources that are not read with the reason:
  * "cuda:0: NVIDIA H200; processor: not permitted ...". It belongs to the meter. */
 ASSAY_API const char *assay_meter_describe(const assay_meter *meter);

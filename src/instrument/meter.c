@@ -232,6 +232,24 @@ static void open_device(assay_meter *meter, size_t index)
              counted || !asked ? "" : reason(state->energy_joules.validity));
 }
 
+/* Write what the sources with counted energy are, of a machine with this number of GPUs. */
+static void write_covers(assay_meter *meter, size_t gpus)
+{
+    size_t counted = 0;
+    char some[64] = "GPUs";
+    const bool processor = meter->sources[PROCESSOR].counted;
+    for (size_t i = 0; i < meter->device_count; i++)
+        counted += meter->sources[i].counted;
+    if (counted < gpus)
+        snprintf(some, sizeof some, "%zu of %zu GPUs", counted, gpus);
+    if (counted == 0)
+        snprintf(meter->covers, sizeof meter->covers, "%s%s", processor ? "processor" : "nothing",
+                 processor && gpus > 0 ? ", not the GPUs" : "");
+    else
+        snprintf(meter->covers, sizeof meter->covers, "%s%s%s", processor ? "processor and " : "",
+                 some, processor ? "" : ", not the processor");
+}
+
 /* Open all sources. ASSAY_OK if there is any; otherwise the reason why there is none. */
 static assay_status open_sources(assay_meter *meter, const assay_meter_options *options)
 {
@@ -267,6 +285,7 @@ static assay_status open_sources(assay_meter *meter, const assay_meter_options *
             status = opened == ASSAY_E_PERMISSION ? opened : status;
         }
     }
+    write_covers(meter, count);
     return meter->device_count > 0 || meter->rapl.count > 0 ? ASSAY_OK : status;
 }
 
@@ -379,6 +398,11 @@ void assay__meter_forget(assay_meter *meter)
     pthread_mutex_lock(&meter->observing);
     meter->observer = (assay__meter_observer){0};
     pthread_mutex_unlock(&meter->observing);
+}
+
+const char *assay_meter_covers(const assay_meter *meter)
+{
+    return meter->covers;
 }
 
 const char *assay_meter_describe(const assay_meter *meter)

@@ -28,7 +28,7 @@ struct assay_meter {
     bool ending;
     double period_seconds;
     unsigned parts;
-    char description[2048];
+    char description[2048], covers[128];
     assay__meter_observer observer;
     assay__meter_source sources[ASSAY__METER_SOURCES];
     assay__meter_moves moves[ASSAY__METER_SOURCES];

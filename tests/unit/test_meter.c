@@ -335,6 +335,8 @@ static void scenario_many_boards(void)
     const bool some_left_out = strstr(getenv("FAKE_NVML"), "boards=20") != NULL;
     const char *said = strstr(assay_meter_describe(meter), "4 further GPUs are not read");
     CHECK((said != NULL) == some_left_out);
+    CHECK(strcmp(assay_meter_covers(meter), some_left_out ? "16 of 20 GPUs, not the processor"
+                                                          : "GPUs, not the processor") == 0);
     assay_meter_free(meter);
 }
 
@@ -412,6 +414,7 @@ static void scenario_throttled(void)
     CHECK(energy.throttle.value == ASSAY_THROTTLE_THERMAL);
     CHECK(energy.joules.validity == ASSAY_UNSUPPORTED); /* the counter may not be read */
     CHECK(strstr(assay_meter_describe(meter), "may not be read by this user") != NULL);
+    CHECK(strcmp(assay_meter_covers(meter), "nothing") == 0);
     assay_meter_free(meter);
 }
 
@@ -792,6 +795,7 @@ static void scenario_processor(void)
     options.period_seconds = 0.02;
     CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
     CHECK(assay_meter_new(&options, NULL, &meter) == ASSAY_OK);
+    CHECK(strcmp(assay_meter_covers(meter), "processor") == 0);
     CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
     pause_ms(60);
     uint64_t start = assay_meter_now_ns();
