@@ -15,8 +15,8 @@
 
 #include "assay/instrument.h"
 #include "assay/meter.h"
-#include "assay/record_build.h"
 #include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/report.h"
 #include "cli/common/commands.h"
 #include "cli/common/history.h"
