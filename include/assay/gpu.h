@@ -27,7 +27,8 @@
  *
  * Threads: every call may be made from any thread, but a span must end on the thread that began it.
  * Fork: a child cannot use its parent's device. It drops the spans that its parent had begun.
- * Cost: two event records of the driver, about 3 µs each, and a lock.
+ * Cost: two event records of the driver, about 3 µs each, and a lock. Without a driver, less than
+ * 0.1 µs more than a span on the thread.
  */
 #ifndef ASSAY_GPU_H
 #define ASSAY_GPU_H
