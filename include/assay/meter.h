@@ -43,7 +43,7 @@ typedef struct assay_meter assay_meter;
 /* Start from ASSAY_METER_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_meter_options {
     size_t struct_size;
-    double period_seconds; /* between two readings; default 0.1, at least 0.01 */
+    double period_seconds; /* between two readings; default 0.1, at least 0.01, at most 10 */
     unsigned parts;        /* bits of assay_device_part that are read; default: all but traffic */
     bool no_devices;       /* leave the GPUs alone */
     bool no_processor;     /* leave the processor alone */

@@ -23,6 +23,9 @@ enum { PROCESSOR = ASSAY__METER_DEVICES };
 /* In seconds. */
 static const double DEFAULT_PERIOD = 0.1, LEAST_PERIOD = 0.01;
 
+/* RAPL's counters wrap around after a minute under full load. */
+static const double MOST_PERIOD = 10;
+
 /* The kernel updates RAPL at each reading, and the processor updates its counters every
  * millisecond. The counters of GPUs show by their moves how often they move. */
 static const double RAPL_COUNTER_SECONDS = 0.001;
@@ -331,6 +334,14 @@ assay_status assay_meter_new(const assay_meter_options *options, assay_error *er
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "a meter reads at most every %g s; %g is too short", LEAST_PERIOD,
                            own.period_seconds);
+    if (own.period_seconds > MOST_PERIOD)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a meter reads at least every %g s, because counters wrap around; %g is "
+                           "too long",
+                           MOST_PERIOD, own.period_seconds);
+    if (own.no_devices && own.no_processor)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a meter needs the GPUs, the processor, or both");
     assay_meter *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a meter");

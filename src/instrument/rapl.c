@@ -186,14 +186,17 @@ assay_status assay__rapl_open(const char *root, assay_error *error, assay__rapl 
                        root);
 }
 
-/* By how much a counter rose, in microjoules, or a negative number if it started again. A counter
+/* By how much a counter rose, in microjoules, or a negative number if that is not known: it started
+ * again, or may have wrapped around more than once because the process was stopped. A counter
  * that shows less than before has wrapped around or started again. It has started again if wrapping
  * around would mean more power than any processor draws. A tenth of a second is added to the time
  * because the counter moves in steps. */
 static double risen_by(const assay__rapl_zone *zone, uint64_t now_uj, uint64_t now)
 {
     const double most = ASSAY__MOST_WATTS * ((double)(now - zone->last_ns) * 1e-3 + 1e5);
-    if (now_uj < zone->last_uj && zone->range_uj < zone->last_uj)
+    const double usual = ASSAY__USUAL_WATTS * (double)(now - zone->last_ns) * 1e-3;
+    if ((now_uj < zone->last_uj && zone->range_uj < zone->last_uj) ||
+        (zone->range_uj > 0 && usual > (double)zone->range_uj))
         return -1;
     const double more = now_uj >= zone->last_uj
                             ? (double)(now_uj - zone->last_uj)

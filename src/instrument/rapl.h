@@ -11,7 +11,8 @@
 
 enum {
     ASSAY__RAPL_ZONES = 64,
-    ASSAY__MOST_WATTS = 10000 /* several times what any package or GPU draws */
+    ASSAY__MOST_WATTS = 10000, /* several times what any package or GPU draws */
+    ASSAY__USUAL_WATTS = 1000  /* more than a package draws for minutes */
 };
 
 typedef struct assay__rapl_zone {

@@ -29,7 +29,7 @@ static void write_file(const char *zone, const char *file, const char *text)
 static void make_zone(const char *zone, const char *name, const char *energy_uj)
 {
     write_file(zone, "name", name);
-    write_file(zone, "max_energy_range_uj", "1000000\n");
+    write_file(zone, "max_energy_range_uj", "65532610987\n");
     write_file(zone, "energy_uj", energy_uj);
 }
 
@@ -54,7 +54,7 @@ static void test_counters_come_round(void **state)
 {
     (void)state;
     assay__rapl rapl;
-    make_zone("intel-rapl:0", "package-0\n", "999000\n");
+    make_zone("intel-rapl:0", "package-0\n", "65532609987\n");
     make_zone("intel-rapl:0:0", "core\n", "5\n"); /* part of its package */
     make_zone("intel-rapl:0:1", "dram\n", "100\n");
     make_zone("intel-rapl:1", "psys\n", "7\n"); /* contains the packages */
@@ -84,16 +84,20 @@ static void test_counters_start_again(void **state)
     write_file("intel-rapl:0", "energy_uj", "1000000\n");
     assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
     assert_true(rapl.joules == 0 && rapl.restarts == 1);
+    /* The process was stopped for an hour: the counter may have wrapped around many times. */
+    rapl.zones[rapl.zones[0].last_uj == 1000000 ? 0 : 1].last_ns -= 3600ull * 1000000000;
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(rapl.joules == 0 && rapl.restarts == 2);
     write_file("intel-rapl:0", "energy_uj", "3000000\n");
     write_file("intel-rapl:1", "energy_uj", "1000000\n");
     assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
-    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 2);
+    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 3);
     write_file("intel-rapl:1", "energy_uj", "200000000000\n"); /* 200 kJ at once */
     assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
-    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 3);
+    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 4);
     write_file("intel-rapl:1", "energy_uj", "200001000000\n");
     assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
-    assert_true(fabs(rapl.joules - 3) < 1e-9 && rapl.restarts == 3);
+    assert_true(fabs(rapl.joules - 3) < 1e-9 && rapl.restarts == 4);
     assay__rapl_close(&rapl);
 }
 
@@ -178,6 +182,11 @@ static void test_nothing_to_meter_is_explained(void **state)
     assert_null(meter);
     assert_non_null(strstr(error.message, "no counter of energy (RAPL)"));
     options.period_seconds = 0.001;
+    assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_ARGUMENT);
+    options.period_seconds = INFINITY;
+    assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_ARGUMENT);
+    options.period_seconds = 0;
+    options.no_processor = true;
     assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_ARGUMENT);
     assay_meter_free(NULL);
 }
