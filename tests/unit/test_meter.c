@@ -20,10 +20,12 @@ static void write_file(const char *zone, const char *file, const char *text)
     snprintf(path, sizeof path, "%s/%s", root, zone);
     mkdir(path, 0755);
     snprintf(path, sizeof path, "%s/%s/%s", root, zone, file);
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    fclose(stream);
+    /* A meter that reads meanwhile must not find the file empty. */
+    int target = open(path, O_WRONLY | O_CREAT, 0644);
+    assert_true(target >= 0);
+    assert_int_equal(write(target, text, strlen(text)), (ssize_t)strlen(text));
+    assert_int_equal(ftruncate(target, (off_t)strlen(text)), 0);
+    close(target);
 }
 
 static void make_zone(const char *zone, const char *name, const char *energy_uj)
@@ -631,6 +633,45 @@ static void scenario_bursts(void)
     assay_meter_free(meter);
 }
 
+static void *work_for_a_second(void *monitor)
+{
+    for (int i = 0; i < 20; i++)
+        ASSAY_TRACK(monitor, "work") {
+            pause_ms(50);
+        }
+    return NULL;
+}
+
+/* Threads that run the same operation at the same time do not consume the energy several times. */
+static void scenario_threads(void)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    pause_ms(250);
+    const uint64_t begin = assay_meter_now_ns();
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, work_for_a_second, monitor) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    const double truth = 300 * (double)(assay_meter_now_ns() - begin) * 1e-9;
+    pause_ms(350);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    const assay_record_operation *work = operation(record, "work");
+    fprintf(stderr, "threads: %.1f J (%.1f to %.1f), true %.1f\n", work->energy_joules.value,
+            work->energy_joules_low.value, work->energy_joules_high.value, truth);
+    CHECK(within(work->energy_joules_low, truth, work->energy_joules_high));
+    CHECK(work->energy_joules.value < 1.3 * truth && work->energy_joules_low.value > 0.5 * truth);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
 /* What ran while no meter was attached has no energy. */
 static void scenario_attached_again(void)
 {
@@ -765,6 +806,7 @@ static void test_energy_of_brief_and_of_open_spans(void **state)
     (void)state;
     in_child("watts=300,boards=1,bursts=10", scenario_bursts);
     in_child("watts=300,boards=1", scenario_open_spans);
+    in_child("watts=300,boards=1", scenario_threads);
     in_child("watts=300,boards=1", scenario_attached_again);
     in_child("watts=300,boards=1", scenario_young_clock);
     in_child("watts=300,boards=1", scenario_abandoned);
@@ -817,6 +859,10 @@ static void scenario_processor(void)
             write_file("intel-rapl:0", "energy_uj", text);
         }
     double joules = 20 * (double)(assay_meter_now_ns() - start) * 1e-9;
+    char last[32];
+    snprintf(last, sizeof last, "%.0f\n", 1.01e6 * joules); /* so that the last window ends */
+    pause_ms(10);
+    write_file("intel-rapl:0", "energy_uj", last);
     pause_ms(80);
     CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
     const assay_record_operation *train = operation(record, "train");
