@@ -507,7 +507,7 @@ static void scenario_operations(void)
     CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
     pause_ms(250);
     ASSAY_TRACK(monitor, "long") {
-        pause_ms(650);
+        pause_ms(1300);
     } /* several windows, entered at its end */
     for (int i = 0; i < 60; i++) {
         ASSAY_TRACK(monitor, "short") {
