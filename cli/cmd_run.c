@@ -16,6 +16,7 @@
 #include "assay/instrument.h"
 #include "assay/meter.h"
 #include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/report.h"
 #include "cli/common/commands.h"
 #include "cli/common/history.h"
@@ -210,18 +211,21 @@ static void start_meter(run *r)
     r->begin_ns = assay_meter_now_ns();
 }
 
-static void enter_energy(run *r, uint64_t end_ns, assay_record *record)
+static assay_status enter_energy(const run *r, uint64_t end_ns, assay_record *record)
 {
     assay_energy energy = ASSAY_INIT(assay_energy);
     const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
     if (!r->settings->energy)
-        return;
+        return ASSAY_OK;
     if (r->meter == NULL ||
         assay_meter_read(r->meter, r->begin_ns, end_ns, NULL, &energy) != ASSAY_OK)
         energy.joules = energy.joules_low = energy.joules_high = none;
     record->energy_joules = energy.joules;
     record->energy_joules_low = energy.joules_low;
     record->energy_joules_high = energy.joules_high;
+    return r->meter == NULL ? ASSAY_OK
+                            : assay_record_add_machine(record, "energy_of",
+                                                       assay_meter_covers(r->meter), ASSAY_VALID);
 }
 
 static int exit_of(int wait_status)
@@ -284,7 +288,7 @@ static int measure(run *r)
     assay_error error = {0};
     assay_status status = run_record_make(&facts, &error, &record);
     if (status == ASSAY_OK)
-        enter_energy(r, end_ns, record);
+        status = enter_energy(r, end_ns, record);
     scratch_dir_remove(r->journal_dir);
     scratch_dir_remove(r->heap_dir);
     r->journal_dir[0] = r->heap_dir[0] = '\0';

@@ -348,6 +348,31 @@ static void list_figures(const assay_device_state *state, char *given, size_t gi
     }
 }
 
+/* Describe the first device that can be read. False if there is none. `trouble` receives the reason
+ * why a device cannot be read, if there is one that cannot. */
+static bool find_readable(size_t count, assay_device *device, assay_device_state *state,
+                          assay_error *trouble)
+{
+    const unsigned parts = (unsigned)ASSAY_DEVICE_MEMORY | ASSAY_DEVICE_LOAD | ASSAY_DEVICE_POWER |
+                           ASSAY_DEVICE_ENERGY;
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        assay_error error = {0};
+        assay_device one = ASSAY_INIT(assay_device);
+        assay_device_state now = ASSAY_INIT(assay_device_state);
+        if (assay_device_describe(i, &error, &one) != ASSAY_OK ||
+            assay_device_read(i, parts, &error, &now) != ASSAY_OK) {
+            if (trouble->status == ASSAY_OK)
+                *trouble = error;
+        } else if (!found) {
+            *device = one;
+            *state = now;
+            found = true;
+        }
+    }
+    return found;
+}
+
 static void examine_gpu(doctor_finding *f)
 {
     assay_error error = {0};
@@ -357,31 +382,26 @@ static void examine_gpu(doctor_finding *f)
         return;
     }
     assay_device device = ASSAY_INIT(assay_device);
-    if (count == 0 || assay_device_describe(0, &error, &device) != ASSAY_OK) {
+    assay_device_state state = ASSAY_INIT(assay_device_state);
+    if (!find_readable(count, &device, &state, &error)) {
         conclude(f, DOCTOR_NO, "%s", count == 0 ? "a driver, but no device" : error.message);
         return;
     }
     char others[48] = "", memory[32] = "", slowed[64] = "", given[96], missing[160];
+    const bool trouble = error.status != ASSAY_OK;
     if (count > 1)
         snprintf(others, sizeof others, " and %zu more", count - 1);
     if (device.memory_bytes.validity == ASSAY_VALID)
         snprintf(memory, sizeof memory, ", %.0f GiB", device.memory_bytes.value / (1 << 30));
-    assay_device_state state = ASSAY_INIT(assay_device_state);
-    const unsigned parts = (unsigned)ASSAY_DEVICE_MEMORY | ASSAY_DEVICE_LOAD | ASSAY_DEVICE_POWER |
-                           ASSAY_DEVICE_ENERGY;
-    if (assay_device_read(0, parts, &error, &state) != ASSAY_OK) {
-        conclude(f, DOCTOR_NO, "%s", error.message);
-        return;
-    }
     if (state.throttle.validity == ASSAY_VALID && state.throttle.value > 0)
         snprintf(slowed, sizeof slowed, "; slowed down now: %s",
                  assay_device_throttle_text((unsigned)state.throttle.value));
     list_figures(&state, given, sizeof given, missing, sizeof missing);
-    conclude(f, slowed[0] != '\0' || missing[0] != '\0' ? DOCTOR_LIMITED : DOCTOR_OK,
-             "%s%s, driver %s%s: spans on its streams%s%s%s%s", device.name, memory, device.driver,
-             others, given, missing,
+    conclude(f, slowed[0] != '\0' || missing[0] != '\0' || trouble ? DOCTOR_LIMITED : DOCTOR_OK,
+             "%s%s, driver %s%s: spans on its streams%s%s%s%s%s%s", device.name, memory,
+             device.driver, others, given, missing,
              device.partitioned ? "; it is partitioned, figures are of the whole board" : "",
-             slowed);
+             slowed, trouble ? "; " : "", trouble ? error.message : "");
 }
 
 /* Whether `assay run --gpu` can measure. It needs our library, a GPU, and CUPTI in a place where

@@ -22,11 +22,13 @@
  * context of the stream. Without a driver or a context, only the time on the thread is recorded.
  * The same holds if the stream is being captured into a graph, if more than 4096 spans of a stream
  * are under way, or if the driver refuses an event. In these three cases the lane of the stream
- * counts the span as dropped.
+ * counts the span as dropped. Spans may be under way on 256 streams; the lane of the thread counts
+ * those of further streams as dropped.
  *
  * Threads: every call may be made from any thread, but a span must end on the thread that began it.
  * Fork: a child cannot use its parent's device. It drops the spans that its parent had begun.
- * Cost: two event records of the driver, about 3 µs each, and a lock.
+ * Cost: two event records of the driver, about 3 µs each, and a lock. Without a driver, less than
+ * 0.1 µs more than a span on the thread.
  */
 #ifndef ASSAY_GPU_H
 #define ASSAY_GPU_H

@@ -43,7 +43,7 @@ typedef struct assay_meter assay_meter;
 /* Start from ASSAY_METER_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_meter_options {
     size_t struct_size;
-    double period_seconds; /* between two readings; default 0.1, at least 0.01 */
+    double period_seconds; /* between two readings; default 0.1, at least 0.01, at most 10 */
     unsigned parts;        /* bits of assay_device_part that are read; default: all but traffic */
     bool no_devices;       /* leave the GPUs alone */
     bool no_processor;     /* leave the processor alone */
@@ -70,7 +70,8 @@ typedef struct assay_energy {
     size_t struct_size; /* set by the caller */
     /* The energy of all sources together. `joules` is an estimate between the two bounds. It is
      * missing ("not enough data") if the window is shorter than the period of a counter or of the
-     * readings, and if a counter has not moved since. In the latter case the upper bound is what
+     * readings, if it began before the meter, if a counter has not moved since or not at all, and
+     * if a counter has started again meanwhile. In the latter three cases the upper bound is what
      * the devices may draw at most; it is missing too if that is not known. */
     assay_reading joules, joules_low, joules_high;
     assay_reading gpu_joules, cpu_joules; /* estimates for one kind of source */
@@ -80,12 +81,20 @@ typedef struct assay_energy {
 
 /* Read the energy between two times. If the end is recent, the call waits until the counters have
  * moved past it: about 0.2 s with a GPU, and at most ten periods of the readings, two of the
- * counters, and a second. The meter keeps its readings for about 13 minutes at the
- * default period. A window that began earlier gives bounds only. ASSAY_E_ARGUMENT if the end is
- * before the begin. */
+ * counters, and a second. At the default period, the meter keeps all readings of
+ * its first seconds and of the last minutes, and of the time between at least 2000 at equal
+ * distances: one in 2 s if it has run for an hour. The bounds of windows that begin or end there
+ * are wider by the energy of that time.
+ * ASSAY_E_ARGUMENT if the end is before the begin. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns,
                                                        uint64_t end_ns, assay_error *error,
                                                        assay_energy *energy);
+
+/* What the energy of the meter is that of: "processor and GPUs", "processor", "GPUs". A kind of
+ * source that this machine has, or a processor, whose energy cannot be read is named behind it:
+ * "GPUs, not the processor". "nothing" if no energy is counted. The text belongs to the meter. Some
+ * records have it as `machine.energy_of`. */
+ASSAY_API const char *assay_meter_covers(const assay_meter *meter);
 
 /* A text that names the sources that are read, and the sources that are not read with the reason:
  * "cuda:0: NVIDIA H200; processor: not permitted ...". It belongs to the meter. */

@@ -2,6 +2,8 @@
 import contextlib
 import functools
 import sys
+import threading
+import weakref
 
 from ._log import log
 
@@ -128,13 +130,48 @@ def is_module(model):
     return loaded is not None and isinstance(model, loaded.nn.Module)
 
 
-def gpu_memory(device=None):
-    """allocated_mb, reserved_mb and max_allocated_mb of PyTorch's allocator. None if there is no GPU."""
+def gpu_memory(device=None, peak=None):
+    """allocated_mb, reserved_mb and max_allocated_mb of PyTorch's allocator, or the maximum that a Peak has seen. None if there is no GPU."""
     gpu = cuda_on(device)
     if gpu is None:
         return None
-    return {"allocated_mb": gpu.memory_allocated(device) / MB, "reserved_mb": gpu.memory_reserved(device) / MB,
-            "max_allocated_mb": gpu.max_memory_allocated(device) / MB}
+    most = peak.read() if peak is not None else gpu.max_memory_allocated(device)
+    return {"allocated_mb": gpu.memory_allocated(device) / MB, "reserved_mb": gpu.memory_reserved(device) / MB, "max_allocated_mb": most / MB}
+
+
+# The peaks that are being measured. Those of one GPU share the peak of PyTorch's allocator, and each begins by resetting it.
+_peaks = weakref.WeakSet()
+_peaks_lock = threading.Lock()
+
+
+def gpu_index(gpu, device=None):
+    """The number of a GPU; that of the current one if no device or no number is given."""
+    index = index_of(device) if device is not None else -1
+    return gpu.current_device() if index == -1 else index
+
+
+class Peak:
+    """The peak of the memory of a GPU from now on, in bytes. Others that are being measured keep what they have seen until now."""
+
+    def __init__(self, gpu, device=None):
+        self._gpu, self._device, self.seen = gpu, device, 0
+        self.index = gpu_index(gpu, device)
+        with _peaks_lock:
+            before = gpu.max_memory_allocated(device)
+            for peak in _peaks:
+                if peak.index == self.index:
+                    peak.seen = max(peak.seen, before)
+            gpu.reset_peak_memory_stats(device)
+            _peaks.add(self)
+
+    def read(self):
+        return max(self.seen, self._gpu.max_memory_allocated(self._device))
+
+    def end(self):
+        """read(), and measure no longer."""
+        with _peaks_lock:
+            _peaks.discard(self)
+        return self.read()
 
 
 @contextlib.contextmanager

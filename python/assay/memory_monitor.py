@@ -50,14 +50,14 @@ class _Gpu:
         self._device = device
         if self._cuda is not None:
             self._cuda.synchronize(device)
-            self._cuda.reset_peak_memory_stats(device)
+            self._peak = _torch.Peak(self._cuda, device)
             self._before = self._cuda.memory_allocated(device)
 
     def end(self) -> Optional[tuple]:
         """(delta, peak) in bytes."""
         if self._cuda is None:
             return None
-        return self._cuda.memory_allocated(self._device) - self._before, self._cuda.max_memory_allocated(self._device)
+        return self._cuda.memory_allocated(self._device) - self._before, self._peak.end()
 
     def wait(self) -> None:
         if self._cuda is not None:
@@ -75,10 +75,13 @@ class _GpuSpan:
         return self._span.__enter__()
 
     def __exit__(self, *error: Any) -> None:
-        self._gpu.wait()
-        self._span.__exit__(*error)
+        try:
+            self._gpu.wait()
+        finally:
+            self._span.__exit__(*error)
+        figures = self._gpu.end()
         if self._keeps:
-            self._monitor._keep(self._span.name, self._gpu.end())
+            self._monitor._keep(self._span.name, figures)
 
 
 class PerformanceMonitor:
@@ -248,13 +251,14 @@ class EpochPerformanceMonitor:
         self.enabled = enabled
         self.device = device
         self._gpu = _torch.cuda_on(device) if enabled else None
-        self._core = _core.EpochMonitor(enabled, verbose_batches, None if self._gpu is None else lambda: _torch.gpu_memory(device))
+        self._peak: Optional[_torch.Peak] = None
+        self._core = _core.EpochMonitor(enabled, verbose_batches, None if self._gpu is None else lambda: _torch.gpu_memory(device, self._peak))
 
     def on_epoch_start(self) -> None:
         """Call this when an epoch begins."""
         if self._gpu is not None:
             self._gpu.synchronize(self.device)
-            self._gpu.reset_peak_memory_stats(self.device)
+            self._peak = _torch.Peak(self._gpu, self.device)
         self._core.on_epoch_start()
 
     def on_batch_start(self, batch_idx: int) -> None:

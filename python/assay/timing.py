@@ -103,8 +103,8 @@ def track_time_and_gpu(timers: Timers, name: str, func: Callable[..., Result], /
         gpu.synchronize()
         return result
     gpu.synchronize()
-    gpu.reset_peak_memory_stats()
-    return _track("time", timers, name, waiting, args, kwargs, _torch.gpu_memory)
+    peak = _torch.Peak(gpu)
+    return _track("time", timers, name, waiting, args, kwargs, lambda: _torch.gpu_memory(None, peak))
 
 
 def enable_memory_tracking() -> Optional[str]:

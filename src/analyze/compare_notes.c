@@ -62,7 +62,8 @@ static assay_status note_facts(const assay__compare_view *v)
                                           "cpu_mhz",
                                           "vector",
                                           "cpu_level",
-                                          "cpu_scaling"};
+                                          "cpu_scaling",
+                                          "energy_of"};
     static const char *const build[] = {"compiler",     "build_flags",        "libc",
                                         "architecture", "library_build_type", "python"};
     const assay_record *b = v->baseline, *c = v->candidate;

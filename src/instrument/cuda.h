@@ -25,9 +25,14 @@ enum { ASSAY__CUDA_EVENT_DEFAULT = 0 };
     X(event_query, "cuEventQuery", (void *))                                                       \
     X(event_elapsed, "cuEventElapsedTime", (float *, void *, void *))
 
-/* Entry points that a driver may lack: memory pools came with CUDA 11.3, UUIDs of instances (MIG)
- * with 11.4. */
+/* The mode of a thread in which its calls do not disturb captures of streams into graphs
+ * (CU_STREAM_CAPTURE_MODE_RELAXED). */
+enum { ASSAY__CUDA_RELAXED = 2 };
+
+/* Entry points that a driver may lack: modes of capture came with CUDA 10.1, memory pools with
+ * 11.3, UUIDs of instances (MIG) with 11.4. */
 #define ASSAY__CUDA_OPTIONAL_LIST(X)                                                               \
+    X(capture_mode, "cuThreadExchangeStreamCaptureMode", (int *))                                  \
     X(pool_of_device, "cuDeviceGetDefaultMemPool", (void **, int))                                 \
     X(pool_attribute, "cuMemPoolGetAttribute", (void *, int, void *))                              \
     X(device_uuid, "cuDeviceGetUuid_v2", (unsigned char *, int))                                   \

@@ -23,6 +23,9 @@ enum { PROCESSOR = ASSAY__METER_DEVICES };
 /* In seconds. */
 static const double DEFAULT_PERIOD = 0.1, LEAST_PERIOD = 0.01;
 
+/* RAPL's counters wrap around after a minute under full load. */
+static const double MOST_PERIOD = 10;
+
 /* The kernel updates RAPL at each reading, and the processor updates its counters every
  * millisecond. The counters of GPUs show by their moves how often they move. */
 static const double RAPL_COUNTER_SECONDS = 0.001;
@@ -45,18 +48,30 @@ bool assay__meter_runs(const assay_meter *meter)
 
 /* ---- readings -------------------------------------------------------------------------------- */
 
-/* Joules of a device since the first reading; `before`, the last known figure, if the device does
- * not answer. */
-static double device_joules(assay_meter *meter, size_t index, double before)
+/* The time since the counter of a source last moved, in seconds. */
+static double since_move(const assay_meter *meter, size_t source, uint64_t now)
+{
+    const assay__meter_moves *moves = &meter->moves[source];
+    return (double)(now - (moves->count > 0 ? moves->last_ns : meter->first_ns)) * 1e-9;
+}
+
+/* Update the joules of a device since the first reading, if it answers. A counter that is set back,
+ * or that rises by more than any device draws, has started again, as when the driver is loaded
+ * again. A second is added to the time because the counter moves in steps. */
+static void update_joules(assay_meter *meter, size_t index, assay__meter_reading *reading)
 {
     assay_reading energy = meter->devices[index].energy_joules;
     if (energy.validity != ASSAY_VALID)
-        return before;
-    double joules = energy.value - meter->first_joules[index];
-    if (joules >= before)
-        return joules;
-    meter->first_joules[index] = energy.value - before; /* the driver was loaded again */
-    return before;
+        return;
+    const double before = reading->joules[index];
+    const double more = energy.value - meter->first_joules[index] - before;
+    if (more >= 0 &&
+        more <= ASSAY__MOST_WATTS * (since_move(meter, index, reading->begin_ns) + 1)) {
+        reading->joules[index] += more;
+        return;
+    }
+    meter->first_joules[index] = energy.value - before;
+    reading->restarts[index]++;
 }
 
 static void read_devices(assay_meter *meter, assay__meter_reading *reading)
@@ -67,7 +82,7 @@ static void read_devices(assay_meter *meter, assay__meter_reading *reading)
         if (assay_device_read(i, meter->parts, NULL, state) != ASSAY_OK)
             state->energy_joules = assay_reading_missing(ASSAY_UNSUPPORTED);
         if (meter->sources[i].counted)
-            reading->joules[i] = device_joules(meter, i, reading->joules[i]);
+            update_joules(meter, i, reading);
         if (state->energy_joules.validity != ASSAY_VALID)
             reading->silent |= 1u << i;
         if (state->throttle.validity == ASSAY_VALID)
@@ -79,14 +94,15 @@ static assay__meter_reading take_reading(assay_meter *meter)
 {
     assay__meter_reading reading = {0};
     if (meter->made > 0)
-        reading = meter->ring[(meter->made - 1) % ASSAY__METER_RING];
+        reading = meter->readings[meter->made - 1];
     reading.begin_ns = assay_meter_now_ns();
     reading.throttle = reading.silent = 0;
     read_devices(meter, &reading);
-    if (meter->sources[PROCESSOR].counted && assay__rapl_read(&meter->rapl) == ASSAY_OK)
-        reading.joules[PROCESSOR] = meter->rapl.joules;
-    else
+    if (!meter->sources[PROCESSOR].counted || assay__rapl_read(&meter->rapl) != ASSAY_OK)
         reading.silent |= 1u << PROCESSOR;
+    else
+        reading.joules[PROCESSOR] = meter->rapl.joules;
+    reading.restarts[PROCESSOR] = (uint16_t)meter->rapl.restarts;
     reading.ns = assay_meter_now_ns();
     return reading;
 }
@@ -219,6 +235,24 @@ static void open_device(assay_meter *meter, size_t index)
              counted || !asked ? "" : reason(state->energy_joules.validity));
 }
 
+/* Write what the sources with counted energy are, of a machine with this number of GPUs. */
+static void write_covers(assay_meter *meter, size_t gpus)
+{
+    size_t counted = 0;
+    char some[64] = "GPUs";
+    const bool processor = meter->sources[PROCESSOR].counted;
+    for (size_t i = 0; i < meter->device_count; i++)
+        counted += meter->sources[i].counted;
+    if (counted < gpus)
+        snprintf(some, sizeof some, "%zu of %zu GPUs", counted, gpus);
+    if (counted == 0)
+        snprintf(meter->covers, sizeof meter->covers, "%s%s", processor ? "processor" : "nothing",
+                 processor && gpus > 0 ? ", not the GPUs" : "");
+    else
+        snprintf(meter->covers, sizeof meter->covers, "%s%s%s", processor ? "processor and " : "",
+                 some, processor ? "" : ", not the processor");
+}
+
 /* Open all sources. ASSAY_OK if there is any; otherwise the reason why there is none. */
 static assay_status open_sources(assay_meter *meter, const assay_meter_options *options)
 {
@@ -234,6 +268,8 @@ static assay_status open_sources(assay_meter *meter, const assay_meter_options *
     meter->device_count = count < ASSAY__METER_DEVICES ? count : ASSAY__METER_DEVICES;
     for (size_t i = 0; i < meter->device_count; i++)
         open_device(meter, i);
+    if (count > meter->device_count)
+        describe(meter, "%zu further GPUs are not read", count - meter->device_count);
     if (!options->no_processor) {
         assay_status opened = assay__rapl_open(options->powercap, &error, &meter->rapl);
         if (opened == ASSAY_OK) {
@@ -244,11 +280,15 @@ static assay_status open_sources(assay_meter *meter, const assay_meter_options *
                                       .period_seconds = RAPL_COUNTER_SECONDS};
             describe(meter, "processor: RAPL, %zu counter%s", meter->rapl.count,
                      meter->rapl.count == 1 ? "" : "s");
+            if (meter->rapl.why_left_out != 0)
+                describe(meter, "%s left out: %s", meter->rapl.left_out,
+                         strerror(meter->rapl.why_left_out));
         } else {
             describe(meter, "%s", error.message);
             status = opened == ASSAY_E_PERMISSION ? opened : status;
         }
     }
+    write_covers(meter, count);
     return meter->device_count > 0 || meter->rapl.count > 0 ? ASSAY_OK : status;
 }
 
@@ -294,10 +334,19 @@ assay_status assay_meter_new(const assay_meter_options *options, assay_error *er
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "a meter reads at most every %g s; %g is too short", LEAST_PERIOD,
                            own.period_seconds);
+    if (own.period_seconds > MOST_PERIOD)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a meter reads at least every %g s, because counters wrap around; %g is "
+                           "too long",
+                           MOST_PERIOD, own.period_seconds);
+    if (own.no_devices && own.no_processor)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a meter needs the GPUs, the processor, or both");
     assay_meter *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a meter");
     init_locks(fresh);
+    fresh->stride = 2;
     fresh->process = getpid();
     fresh->period_seconds = own.period_seconds > 0 ? own.period_seconds : DEFAULT_PERIOD;
     fresh->parts = own.parts != 0 ? own.parts
@@ -360,6 +409,11 @@ void assay__meter_forget(assay_meter *meter)
     pthread_mutex_lock(&meter->observing);
     meter->observer = (assay__meter_observer){0};
     pthread_mutex_unlock(&meter->observing);
+}
+
+const char *assay_meter_covers(const assay_meter *meter)
+{
+    return meter->covers;
 }
 
 const char *assay_meter_describe(const assay_meter *meter)

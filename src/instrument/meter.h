@@ -9,7 +9,7 @@
 #include "assay/meter.h"
 
 enum {
-    ASSAY__METER_DEVICES = 8,                       /* the most GPUs that are read */
+    ASSAY__METER_DEVICES = 16,                      /* the most GPUs that are read */
     ASSAY__METER_SOURCES = ASSAY__METER_DEVICES + 1 /* the processor is the last */
 };
 
@@ -27,6 +27,8 @@ typedef struct assay__meter_reading {
     double joules[ASSAY__METER_SOURCES]; /* since the meter was made */
     unsigned throttle;                   /* reasons of all devices together */
     unsigned silent; /* a bit for each source that did not answer: its joules are the old ones */
+    /* How often a counter has started again. What it counted just before is lost. */
+    uint16_t restarts[ASSAY__METER_SOURCES];
 } assay__meter_reading;
 
 /* An observer receives this at each reading, on the meter's thread. */

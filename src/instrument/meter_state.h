@@ -9,7 +9,7 @@
 #include "instrument/meter.h"
 #include "instrument/rapl.h"
 
-enum { ASSAY__METER_RING = 8192 /* readings that are kept */ };
+enum { ASSAY__METER_READINGS = 8192 /* that are kept */ };
 
 /* A counter that has not moved for this long is no longer waited for. */
 #define ASSAY__METER_STUCK_NS UINT64_C(10000000000)
@@ -20,7 +20,7 @@ typedef struct assay__meter_moves {
 } assay__meter_moves;
 
 struct assay_meter {
-    pthread_mutex_t lock;      /* guards the ring, `moves`, the periods and `ending` */
+    pthread_mutex_t lock;      /* guards the readings, `moves`, the periods and `ending` */
     pthread_cond_t read_one;   /* a reading was made, or the meter ends */
     pthread_mutex_t observing; /* guards the observer, and is held while it is called */
     pthread_t thread;
@@ -28,7 +28,7 @@ struct assay_meter {
     bool ending;
     double period_seconds;
     unsigned parts;
-    char description[512];
+    char description[2048], covers[128];
     assay__meter_observer observer;
     assay__meter_source sources[ASSAY__METER_SOURCES];
     assay__meter_moves moves[ASSAY__METER_SOURCES];
@@ -38,12 +38,14 @@ struct assay_meter {
     assay_device_state devices[ASSAY__METER_DEVICES];
     assay__rapl rapl;
     assay__meter_reading boundary; /* the last reading that ended a window */
-    uint64_t made;                 /* readings so far */
     uint64_t first_ns;             /* when the first reading ended */
-    assay__meter_reading ring[ASSAY__METER_RING];
+    /* The readings that are kept, in order. Of the first `thinned` ones, all but some at the begin
+     * are every `stride`-th that was taken. */
+    uint64_t made, thinned, stride;
+    assay__meter_reading readings[ASSAY__METER_READINGS];
 };
 
-/* Enter a reading into the ring, and what it shows of the periods of the counters. */
+/* Keep a reading, and enter what it shows of the periods of the counters. */
 void assay__meter_keep(assay_meter *meter, const assay__meter_reading *reading);
 
 #endif

@@ -12,9 +12,14 @@
  * that show it. The period of a counter is the mean time between its moves. It decides only whether
  * a window is long enough for an estimate.
  *
- * Counters whose period is known, those of the processor, move between any two readings. */
+ * Counters whose period is known, those of the processor, move between any two readings. If such a
+ * counter does not, it shows nothing.
+ *
+ * A counter may start again: after a suspension of the machine, or when a driver is loaded again.
+ * Then a window around that time has no figure and no upper bound. */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/struct_size.h"
@@ -22,7 +27,7 @@
 
 static const assay__meter_reading *number(const assay_meter *meter, uint64_t n)
 {
-    return &meter->ring[n % ASSAY__METER_RING];
+    return &meter->readings[n];
 }
 
 static const assay__meter_reading *last_reading(const assay_meter *meter)
@@ -30,22 +35,17 @@ static const assay__meter_reading *last_reading(const assay_meter *meter)
     return number(meter, meter->made - 1);
 }
 
-static uint64_t oldest(const assay_meter *meter)
-{
-    return meter->made > ASSAY__METER_RING ? meter->made - ASSAY__METER_RING : 0;
-}
-
 static bool is_silent(const assay_meter *meter, size_t source, uint64_t n)
 {
     return (number(meter, n)->silent >> source & 1) != 0;
 }
 
-/* ---- searching the ring ---------------------------------------------------------------------- */
+/* ---- searching the readings ------------------------------------------------------------------ */
 
 /* The number of the first reading that ended later than `ns`. */
 static uint64_t first_after(const assay_meter *meter, uint64_t ns)
 {
-    uint64_t low = oldest(meter), high = meter->made;
+    uint64_t low = 0, high = meter->made;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (number(meter, middle)->ns <= ns)
@@ -74,7 +74,7 @@ static uint64_t first_above(const assay_meter *meter, size_t source, uint64_t lo
 static uint64_t last_until(const assay_meter *meter, uint64_t ns)
 {
     uint64_t after = first_after(meter, ns);
-    return after > oldest(meter) ? after - 1 : after;
+    return after > 0 ? after - 1 : after;
 }
 
 const assay__meter_reading *assay__meter_reading_at(const assay_meter *meter, uint64_t ns)
@@ -100,7 +100,7 @@ static uint64_t moved_after(const assay_meter *meter, size_t source, uint64_t ns
 static uint64_t move_until(const assay_meter *meter, size_t source, uint64_t n)
 {
     const double joules = number(meter, n)->joules[source];
-    uint64_t low = oldest(meter);
+    uint64_t low = 0;
     if (meter->sources[source].update_seconds > 0)
         return n;
     while (low < n) {
@@ -127,25 +127,30 @@ double assay__meter_late_seconds(const assay_meter *meter, size_t source, uint64
     uint64_t before = move_until(meter, source, at);
     if (meter->sources[source].update_seconds > 0)
         return meter->sources[source].update_seconds;
-    if (before == oldest(meter))
+    if (before == 0)
         return INFINITY;
-    for (before--; before > oldest(meter) && is_silent(meter, source, before);)
+    for (before--; before > 0 && is_silent(meter, source, before);)
         before--;
     return (double)(number(meter, at)->ns - number(meter, before)->begin_ns) * 1e-9;
 }
 
 /* ---- the estimate ---------------------------------------------------------------------------- */
 
-/* When the move that reading `n` shows took place. `n` is not the oldest reading, or the period of
- * the counter is known. */
+/* When the last move that reading `n` shows took place: between that reading and the one before,
+ * and not more than a period before it. `n` is not the first reading, or the period of the counter
+ * is known. */
 static double moment_of(const assay_meter *meter, size_t source, uint64_t n)
 {
-    const double known = meter->sources[source].update_seconds, at = (double)number(meter, n)->ns;
-    return known > 0 ? at - 0.5e9 * known : (at + (double)number(meter, n - 1)->ns) / 2;
+    const assay__meter_source *of = &meter->sources[source];
+    const double at = (double)number(meter, n)->ns;
+    if (of->update_seconds > 0)
+        return at - 0.5e9 * of->update_seconds;
+    return at - 0.5 * fmin(at - (double)number(meter, n - 1)->ns, of->period_seconds * 1e9);
 }
 
 /* Joules until `ns`, interpolated between the moves around it. NAN if the counter has not moved
- * since. What the oldest reading shows is taken to be a period older than the next move. */
+ * since. What the first reading shows is taken to be a period older than the next move, or as old
+ * as that reading. */
 static double interpolated(const assay_meter *meter, size_t source, uint64_t ns)
 {
     const assay__meter_source *of = &meter->sources[source];
@@ -158,9 +163,9 @@ static double interpolated(const assay_meter *meter, size_t source, uint64_t ns)
     if (after >= meter->made)
         return NAN;
     const double end = moment_of(meter, source, after);
-    const double begin = before > oldest(meter) || of->update_seconds > 0
+    const double begin = before > 0 || of->update_seconds > 0
                              ? moment_of(meter, source, before)
-                             : end - of->period_seconds * 1e9;
+                             : fmin(end - of->period_seconds * 1e9, (double)number(meter, 0)->ns);
     const double first = number(meter, before)->joules[source];
     if (!isfinite(begin))
         return NAN;
@@ -180,17 +185,23 @@ bool assay__meter_window(assay_meter *meter, size_t source, uint64_t begin_ns, u
     *low = 0;
     *high = INFINITY;
     pthread_mutex_lock(&meter->lock);
-    const uint64_t kept_ns = number(meter, oldest(meter))->ns;
+    const uint64_t kept_ns = number(meter, 0)->ns;
     const uint64_t after_begin = moved_after(meter, source, begin_ns);
     const uint64_t after_end = moved_after(meter, source, end_ns);
     if (after_begin < meter->made && end_ns >= kept_ns)
         *low = fmax(assay__meter_reading_at(meter, end_ns)->joules[source] -
                         number(meter, after_begin)->joules[source],
                     0);
-    if (after_end < meter->made && begin_ns >= kept_ns) {
+    if (after_end < meter->made && begin_ns >= kept_ns &&
+        assay__meter_reading_at(meter, begin_ns)->restarts[source] ==
+            number(meter, after_end)->restarts[source]) {
         *high = number(meter, after_end)->joules[source] -
                 assay__meter_reading_at(meter, begin_ns)->joules[source];
         *joules = interpolated(meter, source, end_ns) - interpolated(meter, source, begin_ns);
+    }
+    if (!(*high > 0)) { /* the counter of a processor stood still; no processor draws nothing */
+        *high = INFINITY;
+        *joules = NAN;
     }
     pthread_mutex_unlock(&meter->lock);
     if (of->limit_watts > 0)
@@ -253,6 +264,45 @@ static void note_moves(assay_meter *meter, const assay__meter_reading *before,
     }
 }
 
+/* ---- keeping readings ------------------------------------------------------------------------ */
+
+enum { FIRST_READINGS = 64 /* that are never thinned out */ };
+
+/* Keep every `stride`-th of some readings, and the last one. A reading that stays takes over the
+ * reasons for throttling of those before it that do not. Returns how many stay. */
+static uint64_t thin_out(assay__meter_reading *readings, uint64_t count, uint64_t stride)
+{
+    uint64_t kept = 0;
+    unsigned throttle = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        throttle |= readings[i].throttle;
+        if ((i + 1) % stride != 0 && i + 1 < count)
+            continue;
+        readings[kept] = readings[i];
+        readings[kept++].throttle = throttle;
+        throttle = 0;
+    }
+    return kept;
+}
+
+/* Make room: thin out the earlier half of the readings that were not thinned out yet, and if too
+ * many of the thinned ones have gathered, every second of those. The first readings stay, because
+ * most long windows begin there. */
+static void make_room(assay_meter *meter)
+{
+    assay__meter_reading *all = meter->readings;
+    const uint64_t from = meter->thinned > 0 ? meter->thinned : FIRST_READINGS;
+    const uint64_t next = from + (meter->made - from) / 2;
+    uint64_t end = from + thin_out(&all[from], next - from, meter->stride);
+    if (end > ASSAY__METER_READINGS / 2) {
+        end = FIRST_READINGS + thin_out(&all[FIRST_READINGS], end - FIRST_READINGS, 2);
+        meter->stride *= 2;
+    }
+    memmove(&all[end], &all[next], (meter->made - next) * sizeof *all);
+    meter->made = end + meter->made - next;
+    meter->thinned = end;
+}
+
 void assay__meter_keep(assay_meter *meter, const assay__meter_reading *reading)
 {
     pthread_mutex_lock(&meter->lock);
@@ -260,8 +310,9 @@ void assay__meter_keep(assay_meter *meter, const assay__meter_reading *reading)
         note_moves(meter, last_reading(meter), reading);
     else
         meter->first_ns = reading->ns;
-    meter->ring[meter->made % ASSAY__METER_RING] = *reading;
-    meter->made++;
+    if (meter->made == ASSAY__METER_READINGS)
+        make_room(meter);
+    meter->readings[meter->made++] = *reading;
     pthread_cond_broadcast(&meter->read_one);
     pthread_mutex_unlock(&meter->lock);
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -62,10 +63,14 @@ static bool is_wanted(int zone, bool *package)
     return *package || strcmp(name, "dram") == 0;
 }
 
-/* The power limit of a package for short times, in watts: the highest of its constraints. */
+/* The power limit of a package for short times, in watts: the highest of its constraints. 0 if none
+ * is in force. */
 static double limit_of(int zone)
 {
     double most = 0;
+    char enabled[8];
+    if (read_line(zone, "enabled", enabled, sizeof enabled) && strcmp(enabled, "0") == 0)
+        return 0;
     for (int i = 0; i < 3; i++) {
         char file[40];
         snprintf(file, sizeof file, "constraint_%d_power_limit_uw", i);
@@ -75,8 +80,37 @@ static double limit_of(int zone)
     return most;
 }
 
-/* Open one zone. Returns 0, or the errno that says why the zone is left out. */
-static int open_zone(int root, const char *name, assay__rapl *rapl)
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The counter of a zone. Returns 0 or an errno. */
+static int open_counter(int zone, assay__rapl_zone *fresh)
+{
+    fresh->file = openat(zone, "energy_uj", O_RDONLY | O_CLOEXEC);
+    if (fresh->file < 0)
+        return errno;
+    errno = 0;
+    if (read_counter(fresh->file, &fresh->last_uj)) {
+        fresh->last_ns = now_ns();
+        return 0;
+    }
+    const int failure = errno != 0 ? errno : EIO;
+    close(fresh->file);
+    return failure;
+}
+
+/* The limits that were found while zones are opened. */
+typedef struct limits {
+    double watts;
+    bool all_known;
+} limits;
+
+/* Open one zone. Returns 0, or the errno that says why it cannot be read. */
+static int open_zone(int root, const char *name, assay__rapl *rapl, limits *of_packages)
 {
     bool package = false;
     int failure = 0;
@@ -85,67 +119,109 @@ static int open_zone(int root, const char *name, assay__rapl *rapl)
         return errno;
     assay__rapl_zone fresh = {.file = -1};
     if (is_wanted(zone, &package)) {
-        fresh.file = openat(zone, "energy_uj", O_RDONLY | O_CLOEXEC);
-        failure = fresh.file < 0 ? errno : 0;
-        if (failure == 0 && !read_counter(fresh.file, &fresh.last_uj)) {
-            failure = errno != 0 ? errno : EIO;
-            close(fresh.file);
-        }
+        failure = rapl->count < ASSAY__RAPL_ZONES ? open_counter(zone, &fresh) : ENOSPC;
         if (failure == 0) {
             fresh.range_uj = read_number(zone, "max_energy_range_uj");
             rapl->zones[rapl->count++] = fresh;
-            rapl->limit_watts += package ? limit_of(zone) : 0;
         }
+        const double limit = failure == 0 && package ? limit_of(zone) : 0;
+        of_packages->watts += limit;
+        of_packages->all_known = of_packages->all_known && (limit > 0 || !package);
     }
     close(zone);
+    return failure;
+}
+
+/* "intel-rapl:0:1" is a part of the package "intel-rapl:0". */
+static bool is_part(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    return colon != NULL && strchr(colon + 1, ':') != NULL;
+}
+
+/* Open all zones. Returns 0, or the errno that says why a package cannot be read. */
+static int open_zones(DIR *tree, assay__rapl *rapl)
+{
+    int failure = 0;
+    limits of_packages = {.all_known = true};
+    for (const struct dirent *entry; (entry = readdir(tree)) != NULL;) {
+        if (strncmp(entry->d_name, "intel-rapl:", 11) != 0)
+            continue;
+        const int now = open_zone(dirfd(tree), entry->d_name, rapl, &of_packages);
+        if (now != 0 && is_part(entry->d_name)) {
+            snprintf(rapl->left_out, sizeof rapl->left_out, "%.23s", entry->d_name);
+            rapl->why_left_out = now;
+        } else if (failure == 0) {
+            failure = now;
+        }
+    }
+    rapl->limit_watts = of_packages.all_known ? of_packages.watts : 0;
     return failure;
 }
 
 assay_status assay__rapl_open(const char *root, assay_error *error, assay__rapl *rapl)
 {
     *rapl = (assay__rapl){0};
-    int failure = 0;
     if (root == NULL)
         root = secure_getenv("ASSAY_POWERCAP");
     if (root == NULL || *root == '\0')
         root = default_root;
     DIR *tree = opendir(root);
-    for (const struct dirent *entry;
-         tree != NULL && (entry = readdir(tree)) != NULL && rapl->count < ASSAY__RAPL_ZONES;)
-        if (strncmp(entry->d_name, "intel-rapl:", 11) == 0) {
-            errno = 0;
-            int now = open_zone(dirfd(tree), entry->d_name, rapl);
-            failure = failure == 0 ? now : failure;
-        }
+    int failure = tree != NULL ? open_zones(tree, rapl) : 0;
     if (tree != NULL)
         closedir(tree);
-    if (rapl->count > 0)
+    if (rapl->count > 0 && failure == 0)
         return ASSAY_OK;
+    assay__rapl_close(rapl);
+    failure = failure != 0 ? failure : rapl->why_left_out;
     if (failure == EACCES || failure == EPERM)
         return assay__fail(error, ASSAY_E_PERMISSION,
                            "processor: not permitted: only root may read the energy in %s", root);
     if (failure != 0)
         return assay__fail(error, ASSAY_E_UNSUPPORTED, "processor: %s: %s", root,
-                           strerror(failure));
+                           failure == ENOSPC ? "too many counters of energy" : strerror(failure));
     return assay__fail(error, ASSAY_E_UNSUPPORTED,
                        "processor: no counter of energy (RAPL) in %s; virtual machines rarely "
                        "have one",
                        root);
 }
 
+/* By how much a counter rose, in microjoules, or a negative number if that is not known: it started
+ * again, or may have wrapped around more than once because the process was stopped. A counter
+ * that shows less than before has wrapped around or started again. It has started again if wrapping
+ * around would mean more power than any processor draws. A tenth of a second is added to the time
+ * because the counter moves in steps. */
+static double risen_by(const assay__rapl_zone *zone, uint64_t now_uj, uint64_t now)
+{
+    const double most = ASSAY__MOST_WATTS * ((double)(now - zone->last_ns) * 1e-3 + 1e5);
+    const double usual = ASSAY__USUAL_WATTS * (double)(now - zone->last_ns) * 1e-3;
+    if ((now_uj < zone->last_uj && zone->range_uj < zone->last_uj) ||
+        (zone->range_uj > 0 && usual > (double)zone->range_uj))
+        return -1;
+    const double more = now_uj >= zone->last_uj
+                            ? (double)(now_uj - zone->last_uj)
+                            : (double)(zone->range_uj - zone->last_uj) + (double)now_uj;
+    return more <= most ? more : -1;
+}
+
 assay_status assay__rapl_read(assay__rapl *rapl)
 {
+    assay_status status = ASSAY_OK;
     for (size_t i = 0; i < rapl->count; i++) {
         assay__rapl_zone *zone = &rapl->zones[i];
-        uint64_t now;
-        if (!read_counter(zone->file, &now) || (now < zone->last_uj && zone->range_uj == 0))
-            return ASSAY_E_IO;
-        uint64_t more =
-            now >= zone->last_uj ? now - zone->last_uj : zone->range_uj - zone->last_uj + now;
-        rapl->joules += (double)more * 1e-6;
-        zone->last_uj = now;
+        uint64_t uj;
+        if (!read_counter(zone->file, &uj)) {
+            status = ASSAY_E_IO;
+            continue;
+        }
+        const uint64_t now = now_ns();
+        const double more = risen_by(zone, uj, now);
+        rapl->joules += more > 0 ? more * 1e-6 : 0;
+        rapl->restarts += more < 0;
+        zone->last_uj = uj;
+        zone->last_ns = now;
     }
-    return ASSAY_OK;
+    return status;
 }
 
 void assay__rapl_close(assay__rapl *rapl)

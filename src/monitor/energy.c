@@ -21,11 +21,19 @@
  * began before it, and gets its share of all windows since then.
  *
  * On streams of a device, the time is the time on the device, and only that device's energy
- * counts. */
+ * counts.
+ *
+ * An operation may run on several threads, or streams, at the same time. Then its time in a window
+ * is that in which at least one of them runs. The windows do not show how these times overlap. At
+ * least, the operation ran as long as the lane that ran longest; at most, as long as all lanes
+ * together. The figure takes the lanes to be independent of each other. Each node gets a part of
+ * the figures of its operation. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "assay/monitor.h"
+#include "base/grow.h"
 #include "instrument/cuda_board.h"
 #include "instrument/meter.h"
 #include "journal/reader.h"
@@ -51,7 +59,8 @@ static double seconds_between(const assay__meter_reading *from, const assay__met
 /* How an operation divides a window, and the window before, into time in which it ran and the rest.
  * `rest_before` is infinite if it did not run in the window before. */
 typedef struct division {
-    double seconds, busy;
+    double seconds;
+    double least, likely, most; /* of the time in which it ran */
     double busy_before, rest_before;
 } division;
 
@@ -60,10 +69,10 @@ typedef struct division {
 static assay__journal_joules share_of(const assay__meter_source *source, double joules,
                                       const division *time, double late)
 {
-    const double most = source->limit_watts, rest = time->seconds - time->busy;
-    const double busy = time->busy + fmin(time->busy_before, late);
+    const double most = source->limit_watts, rest = time->seconds - time->least;
+    const double busy = time->most + fmin(time->busy_before, late);
     const double others = rest + fmin(time->rest_before, late);
-    assay__journal_joules part = {.sum = joules * time->busy / time->seconds, .high = joules};
+    assay__journal_joules part = {.sum = joules * time->likely / time->seconds, .high = joules};
     if (most > 0) {
         part.low = fmax(joules - most * others, 0);
         part.high = fmin(joules, most * busy);
@@ -80,11 +89,11 @@ static void store(double *field, double value)
     __atomic_store(field, &value, __ATOMIC_RELAXED);
 }
 
-static void add(assay__journal_joules *total, assay__journal_joules part)
+static void add(assay__journal_joules *total, assay__journal_joules part, double share)
 {
-    store(&total->sum, total->sum + part.sum);
-    store(&total->low, total->low + part.low);
-    store(&total->high, total->high + part.high);
+    store(&total->sum, total->sum + share * part.sum);
+    store(&total->low, total->low + share * part.low);
+    store(&total->high, total->high + share * part.high);
 }
 
 static double load(const double *field)
@@ -94,44 +103,105 @@ static double load(const double *field)
     return value;
 }
 
-/* Add the energy of a window to an operation that was busy for `busy` seconds; 0 in the window
- * after it ran. `device` is the index of the GPU whose energy counts, or EVERY_DEVICE. */
-static void credit(const window *now, assay__journal_device *figures, double busy, int device)
+/* A node that was busy for `busy` seconds of a window; 0 in the window after it ran. */
+typedef struct busy_node {
+    uint64_t path; /* the same for all nodes of an operation */
+    int device;    /* the index of the GPU whose energy counts, or EVERY_DEVICE */
+    uint32_t lane;
+    bool runs;
+    assay__journal_device *figures;
+    double busy;
+} busy_node;
+
+static int by_operation(const void *left, const void *right)
+{
+    const busy_node *a = left, *b = right;
+    if (a->path != b->path)
+        return a->path < b->path ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+/* How the lanes of an operation together divide a window of `seconds`. The nodes are in the order
+ * of their lanes. */
+static division divide(const busy_node *nodes, size_t count, double seconds)
+{
+    division time = {.seconds = seconds, .rest_before = INFINITY};
+    double idle = 1;
+    for (size_t i = 0; i < count;) {
+        const uint32_t lane = nodes[i].lane;
+        double busy = 0;
+        for (; i < count && nodes[i].lane == lane; i++) {
+            busy += nodes[i].busy;
+            time.busy_before += load(&nodes[i].figures->busy_seconds);
+            if (nodes[i].figures->running != 0)
+                time.rest_before = fmin(time.rest_before, load(&nodes[i].figures->rest_seconds));
+        }
+        time.most += busy;
+        time.least = fmax(time.least, busy);
+        idle *= seconds > 0 ? 1 - fmin(busy / seconds, 1) : 1;
+    }
+    time.likely = fmin(fmax(seconds * (1 - idle), fmin(time.least, seconds)), time.most);
+    time.least = fmin(time.least, seconds);
+    time.most = fmin(time.most, seconds);
+    return time;
+}
+
+/* The part of a node in the figures of its operation, by its time in this window, or in the window
+ * before if no node ran in this one. */
+static double part_of(const busy_node *node, double all, double all_before)
+{
+    return all > 0 ? node->busy / all
+                   : (all_before > 0 ? load(&node->figures->busy_seconds) / all_before : 0);
+}
+
+/* Add the energy of a window to the nodes of one operation. */
+static void credit(const window *now, const busy_node *nodes, size_t count)
 {
     const double tolerance = 1.05; /* the end of a window is not exactly that of its readings */
     const assay__meter_reading *to = now->step->to, *from = now->step->from;
-    double seconds = seconds_between(from, to);
-    division time = {.busy_before = load(&figures->busy_seconds),
-                     .rest_before = load(&figures->rest_seconds)};
-    if (figures->running == 0)
-        time.rest_before = INFINITY;
-    if (busy > tolerance * seconds) {
-        uint64_t back = (uint64_t)(busy * 1e9);
+    division time = divide(nodes, count, seconds_between(from, to));
+    double longest = 0, all = 0, all_before = 0;
+    for (size_t i = 0; i < count; i++) {
+        longest = fmax(longest, nodes[i].busy);
+        all += nodes[i].busy;
+        all_before += load(&nodes[i].figures->busy_seconds);
+    }
+    if (longest > tolerance * time.seconds) {
+        uint64_t back = (uint64_t)(longest * 1e9);
         from = assay__meter_reading_at(now->meter, to->ns > back ? to->ns - back : 0);
-        seconds = seconds_between(from, to);
+        time = divide(nodes, count, seconds_between(from, to));
         time.busy_before = 0;
         time.rest_before = INFINITY;
     }
-    time.seconds = seconds;
-    time.busy = busy = fmin(busy, seconds);
-    if (!(seconds > 0))
-        return;
     bool any = false;
-    for (int i = 0; i < ASSAY__METER_SOURCES; i++) {
+    const int device = nodes->device;
+    for (int i = 0; i < ASSAY__METER_SOURCES && time.seconds > 0; i++) {
         const assay__meter_source *source = &now->step->sources[i];
         if (!source->counted || ((to->silent | now->step->from->silent) >> i & 1) != 0 ||
-            (device != EVERY_DEVICE && i != device))
+            to->restarts[i] != from->restarts[i] || (device != EVERY_DEVICE && i != device))
             continue;
-        const double late = assay__meter_late_seconds(now->meter, (size_t)i, from->ns);
-        add(source->gpu ? &figures->gpu : &figures->cpu,
-            share_of(source, to->joules[i] - from->joules[i], &time, late));
-        store(&figures->period_seconds, fmax(figures->period_seconds, source->period_seconds));
+        const assay__journal_joules part =
+            share_of(source, to->joules[i] - from->joules[i], &time,
+                     assay__meter_late_seconds(now->meter, (size_t)i, from->ns));
+        for (size_t k = 0; k < count; k++) {
+            assay__journal_device *figures = nodes[k].figures;
+            add(source->gpu ? &figures->gpu : &figures->cpu, part,
+                part_of(&nodes[k], all, all_before));
+            store(&figures->period_seconds, fmax(figures->period_seconds, source->period_seconds));
+        }
         any = true;
     }
-    if (any)
-        store(&figures->metered_seconds, figures->metered_seconds + busy);
-    store(&figures->busy_seconds, busy);
-    store(&figures->rest_seconds, seconds - busy);
+    for (size_t k = 0; k < count; k++) {
+        assay__journal_device *figures = nodes[k].figures;
+        const double busy = fmin(nodes[k].busy, time.seconds);
+        if (any)
+            store(&figures->metered_seconds, figures->metered_seconds + busy);
+        store(&figures->busy_seconds, busy);
+        store(&figures->rest_seconds, time.seconds - busy);
+        __atomic_store_n(&figures->running, nodes[k].runs, __ATOMIC_RELAXED);
+    }
 }
 
 assay__journal_device *assay__node_device(assay__monitor_state *state, const assay__node *node)
@@ -179,29 +249,42 @@ static bool read_open_ticks(const window *now, uint32_t unit, const assay__lane 
     return true;
 }
 
-/* Enter the window into a node. A node whose time cannot be read now, because its span ends just
- * now, or because it is being cleared, is left for the next window. If its time is still less than
- * it was then, a span that was open has been abandoned, and its time will not come back. */
-static void meter_node(const window *now, uint32_t unit, const assay__lane *lane, assay__node *node,
-                       int device)
+/* Read for how long a node was busy in the window. False if it gets no energy. A node whose time
+ * cannot be read now, because its span ends just now, or because it is being cleared, is left for
+ * the next window. If its time is still less than it was then, a span that was open has been
+ * abandoned, and its time will not come back. */
+static bool read_busy(const window *now, uint32_t unit, const assay__lane *lane, assay__node *node,
+                      busy_node *found)
 {
     uint64_t pending, open;
     (void)assay__journal_add_pending(now->view, lane, node, &pending);
     assay__journal_device *figures = node->count > 0 ? assay__node_device(now->state, node) : NULL;
     if (figures == NULL || !read_open_ticks(now, unit, lane, node, &open))
-        return;
+        return false;
     const uint64_t before = figures->seen_ticks, all = node->sum + open;
     if (all < before) {
         if (figures->running == 0)
             __atomic_store_n(&figures->seen_ticks, all, __ATOMIC_RELAXED);
         __atomic_store_n(&figures->running, false, __ATOMIC_RELAXED);
-        return;
+        return false;
     }
-    const bool runs = !now->first && all > before;
+    found->figures = figures;
+    found->busy = (double)(all - before) * now->view->seconds_per_tick;
+    found->runs = !now->first && all > before;
     __atomic_store_n(&figures->seen_ticks, all, __ATOMIC_RELAXED); /* readers copy it too */
-    if (runs || (!now->first && figures->running != 0))
-        credit(now, figures, (double)(all - before) * now->view->seconds_per_tick, device);
-    __atomic_store_n(&figures->running, runs, __ATOMIC_RELAXED);
+    return found->runs || (!now->first && figures->running != 0);
+}
+
+/* A hash of the names on the way from the lane's root to a node. */
+static uint64_t path_of(const window *now, const assay__node *node)
+{
+    uint64_t path = 14695981039346656037u;
+    for (int levels = 0; node->parent != 0 && levels < ASSAY_LANE_FRAMES; levels++) {
+        path = (path ^ node->operation) * 1099511628211u; /* as FNV-1a does with bytes */
+        path ^= path >> 29;
+        node = assay__journal_at(&now->state->journal, node->parent);
+    }
+    return path;
 }
 
 /* The board of a stream's lane. The name of the lane, "cuda:0 stream 1", contains CUDA's number of
@@ -219,18 +302,44 @@ static int device_of(const assay__lane *lane, size_t devices)
     return known && board < ASSAY__METER_DEVICES ? (int)board : NO_DEVICE;
 }
 
-static void meter_operations(const window *now)
+/* Find all nodes that get energy. The caller frees them; NULL if there are none. */
+static busy_node *busy_nodes(const window *now, size_t *count)
 {
     assay__lane lane;
+    busy_node *list = NULL;
+    size_t capacity = 0;
+    *count = 0;
     for (uint32_t unit = now->view->header.first_lane;
          assay__journal_read_lane(now->view, unit, &lane); unit = lane.next) {
         int device = device_of(&lane, now->step->device_count);
         assay__node node;
         for (uint32_t next = device == NO_DEVICE ? 0 : lane.first_node;
-             next != 0 && assay__journal_read_node(now->view, next, &node); next = node.next)
-            if (node.kind == ASSAY__NODE_SPAN)
-                meter_node(now, unit, &lane, &node, device);
+             next != 0 && assay__journal_read_node(now->view, next, &node); next = node.next) {
+            busy_node found = {.device = device, .lane = unit};
+            if (node.kind != ASSAY__NODE_SPAN || !read_busy(now, unit, &lane, &node, &found))
+                continue;
+            found.path = path_of(now, &node);
+            if (assay__grow(&list, &capacity, *count + 1, sizeof *list))
+                list[(*count)++] = found;
+        }
     }
+    return list;
+}
+
+static void meter_operations(const window *now)
+{
+    size_t count;
+    busy_node *list = busy_nodes(now, &count);
+    if (count > 0)
+        qsort(list, count, sizeof *list, by_operation);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1;
+             next < count && list[next].path == list[i].path && list[next].device == list[i].device;
+             next++) {
+        }
+        credit(now, &list[i], next - i);
+    }
+    free(list);
 }
 
 /* ---- counter tracks -------------------------------------------------------------------------- */

@@ -9,7 +9,10 @@
  * each flight gives a time that the origin cannot be earlier than. The latest of these times is
  * used. It is exact to some microseconds once a flight has found its stream idle. The driver gives
  * times in single precision, which is enough for some seconds. After that, a later flight becomes
- * the origin. */
+ * the origin. The clocks of device and processor drift apart meanwhile. If the flights since the
+ * old origin alone give an earlier time, and drift can explain the difference, that time is used
+ * for the new one. If drift cannot explain it, no flight found the stream idle. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +29,16 @@ enum {
      * the driver finds the caches cold, so that asking at every span would cost more than recording
      * the span. */
     FEWEST_FLIGHTS = 32,
-    MOST_STREAMS = 256
+    MOST_STREAMS = 256,
+    REFUSALS = 64 /* of this many further streams, one has all streams asked first */
 };
 
 /* An origin is used for 8 s. Up to there, a float in milliseconds resolves half a microsecond. */
 static const double ORIGIN_MS = 8000;
 
-/* The most by which the clocks of device and processor drift apart meanwhile. */
-static const double DRIFT_NS = 20000;
+/* The most by which the clocks of device and processor drift apart, as a share of the time. Quartz
+ * crystals of computers differ by less. */
+static const double MOST_DRIFT = 1e-4;
 
 typedef struct assay__flight {
     struct assay__flight *next; /* in its stream's queue, or in the list of free flights */
@@ -42,7 +47,9 @@ typedef struct assay__flight {
     uint64_t monitor_id; /* of the monitor in the process that began it */
     void *start, *end;   /* events; NULL until needed */
     assay__node *node;
-    uint64_t begun; /* ticks on the thread */
+    uint64_t begun;     /* ticks on the thread */
+    bool is_open;       /* its span has begun and not ended */
+    uint64_t opened_by; /* `start` of that span */
 } flight;
 
 typedef struct stream {
@@ -50,16 +57,20 @@ typedef struct stream {
     assay__lane_owner *owner;
     flight *first, *last; /* in order of their ends */
     flight *free;
-    flight *all; /* linked by `made` */
-    size_t flights;
-    void *origin;        /* an event that belongs to the stream, or NULL */
-    double origin_ticks; /* the estimated time of the origin on our clock */
+    flight *all;          /* linked by `made` */
+    size_t flights, open; /* made; begun but not ended */
+    uint64_t used;        /* a later use has a larger number */
+    void *origin;         /* an event that belongs to the stream, or NULL */
+    double origin_ticks;  /* the estimated time of the origin on our clock */
+    double own_ticks;     /* the same from the flights since the origin alone */
+    double sure_ticks;    /* when a flight last gave that estimate */
 } stream;
 
 struct assay__streams {
     pthread_mutex_t lock;
     stream *list[MOST_STREAMS];
     size_t count;
+    uint64_t uses, refusals; /* refusals since a stream was last taken over */
 };
 
 /* ---- The driver ------------------------------------------------------------------------------ */
@@ -96,6 +107,22 @@ static bool is_capturing(const assay__cuda *cuda, void *handle)
 {
     int how = 0;
     return cuda->stream_capturing(handle, &how) != ASSAY__CUDA_OK || how != 0;
+}
+
+/* While any thread captures a stream in CUDA's usual mode, a call that asks for an event fails on
+ * every thread, and the capture is lost. It does not if the mode of the calling thread is relaxed.
+ * Returns the mode of the thread, for restore_mode(); negative if there is none. */
+static int relax_mode(const assay__cuda *cuda)
+{
+    int mode = ASSAY__CUDA_RELAXED;
+    const bool changed = cuda->capture_mode != NULL && cuda->capture_mode(&mode) == ASSAY__CUDA_OK;
+    return changed ? mode : -1;
+}
+
+static void restore_mode(const assay__cuda *cuda, int mode)
+{
+    if (mode >= 0)
+        (void)cuda->capture_mode(&mode);
 }
 
 /* ---- Flights --------------------------------------------------------------------------------- */
@@ -139,28 +166,41 @@ static flight *take_flight(const assay__cuda *cuda, stream *of)
     return taken;
 }
 
+/* Make the start event of this flight the origin. The flight gets the event of the old origin. */
+static void become_origin(flight *done, double ticks, double own_ticks)
+{
+    stream *of = done->stream;
+    void *old = of->origin;
+    of->origin = done->start;
+    of->origin_ticks = ticks;
+    of->own_ticks = own_ticks;
+    done->start = old;
+}
+
 /* The time at which the flight started, in ticks. */
 static double place_in_time(const assay__cuda *cuda, const assay_clock *clock, flight *done)
 {
     stream *of = done->stream;
     float since = 0;
-    double begun = (double)done->begun;
-    if (of->origin != NULL &&
-        cuda->event_elapsed(&since, of->origin, done->start) == ASSAY__CUDA_OK) {
-        double offset = assay__clock_ticks_of_ns(clock, (double)since * 1e6);
-        if (begun - offset > of->origin_ticks)
-            of->origin_ticks = begun - offset;
-        double start = of->origin_ticks + offset;
-        if (since < ORIGIN_MS)
-            return start;
-        begun = start - assay__clock_ticks_of_ns(clock, DRIFT_NS);
+    const double begun = (double)done->begun;
+    if (of->origin == NULL ||
+        cuda->event_elapsed(&since, of->origin, done->start) != ASSAY__CUDA_OK) {
+        of->sure_ticks = begun;
+        become_origin(done, begun, begun);
+        return begun;
     }
-    /* The start event of this flight becomes the origin. The flight gets the old origin's event. */
-    void *old = of->origin;
-    of->origin = done->start;
-    of->origin_ticks = begun;
-    done->start = old;
-    return begun;
+    const double offset = assay__clock_ticks_of_ns(clock, (double)since * 1e6);
+    of->own_ticks = fmax(of->own_ticks, begun - offset);
+    const double drift = MOST_DRIFT * fmax(begun - of->sure_ticks, 0);
+    if (of->own_ticks > of->origin_ticks ||
+        (since >= ORIGIN_MS && of->own_ticks >= of->origin_ticks - drift)) {
+        of->origin_ticks = of->own_ticks;
+        of->sure_ticks = begun;
+    }
+    const double start = of->origin_ticks + offset;
+    if (since >= ORIGIN_MS)
+        become_origin(done, start, begun);
+    return start;
 }
 
 /* Enter the time of a flight whose end has completed. */
@@ -189,6 +229,7 @@ static void resolve_stream(const assay__cuda *cuda, assay__monitor_state *state,
     if (of->first == NULL)
         return;
     bool usable = enter_context(cuda, of->context, &pushed);
+    const int mode = relax_mode(cuda);
     while (of->first != NULL) {
         flight *head = of->first;
         int answer = usable ? cuda->event_query(head->end) : -1;
@@ -203,6 +244,7 @@ static void resolve_stream(const assay__cuda *cuda, assay__monitor_state *state,
             of->last = NULL;
         give_back(head);
     }
+    restore_mode(cuda, mode);
     leave_context(cuda, pushed);
 }
 
@@ -233,16 +275,43 @@ static void name_stream(const assay__cuda *cuda, void *handle, size_t number, ch
         snprintf(name, room, "cuda:%d stream %zu", device, number);
 }
 
-/* Find or make a stream. NULL if there is no room for another one. The caller has entered its
- * context. */
-static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
+/* A stream of this context on which nothing is under way, and which was not used for longest. NULL
+ * if there is none. Default streams keep their lanes. */
+static stream *idle_stream(const struct assay__streams *streams, const void *context)
+{
+    stream *found = NULL;
+    for (size_t i = 0; i < streams->count; i++) {
+        stream *of = streams->list[i];
+        if (of->handle != NULL && of->context == context && of->first == NULL && of->open == 0 &&
+            (found == NULL || of->used < found->used))
+            found = of;
+    }
+    return found;
+}
+
+/* Give the lane and the flights of an idle stream to another one. Programs that make a stream for
+ * each task soon have made more streams than there is room for. NULL if no stream is idle. */
+static stream *take_over(const assay__cuda *cuda, assay__monitor_state *state, void *handle,
+                         const void *context)
+{
+    struct assay__streams *streams = state->streams;
+    stream *idle = idle_stream(streams, context);
+    if (idle == NULL && streams->refusals++ % REFUSALS == 0) {
+        (void)resolve_all(cuda, state);
+        idle = idle_stream(streams, context);
+    }
+    if (idle == NULL)
+        return NULL;
+    streams->refusals = 0;
+    idle->handle = handle;
+    return idle;
+}
+
+static stream *make_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
                            void *context)
 {
     struct assay__streams *streams = assay__monitor_state_of(monitor)->streams;
-    for (size_t i = 0; i < streams->count; i++)
-        if (streams->list[i]->handle == handle && streams->list[i]->context == context)
-            return streams->list[i];
-    stream *fresh = streams->count < MOST_STREAMS ? calloc(1, sizeof *fresh) : NULL;
+    stream *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return NULL;
     char name[32];
@@ -254,6 +323,26 @@ static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void
         return NULL;
     }
     return streams->list[streams->count++] = fresh;
+}
+
+/* Find or make a stream. NULL if there is no room for another one. The caller has entered its
+ * context. */
+static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
+                           void *context)
+{
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    struct assay__streams *streams = state->streams;
+    stream *found = NULL;
+    for (size_t i = 0; i < streams->count && found == NULL; i++)
+        if (streams->list[i]->handle == handle && streams->list[i]->context == context)
+            found = streams->list[i];
+    if (found == NULL && streams->count < MOST_STREAMS)
+        found = make_stream(cuda, monitor, handle, context);
+    if (found == NULL)
+        found = take_over(cuda, state, handle, context);
+    if (found != NULL)
+        found->used = ++streams->uses;
+    return found;
 }
 
 static bool make_streams(assay__monitor_state *state)
@@ -303,14 +392,28 @@ void assay__streams_free(assay__monitor_state *state)
 
 /* ---- The public calls ------------------------------------------------------------------------ */
 
+/* Note that this operation has no time on a device: there is no driver, the driver lacks an entry
+ * point, the handle is not that of a stream, or there is no room for its stream. The record then
+ * says that this time is unsupported. */
+static void decline(assay__monitor_state *state, const assay__lane *lane)
+{
+    assay__journal_device *figures = assay__node_device(state, lane->top->node);
+    if (figures != NULL)
+        assay__publish_add(&figures->declined, 1);
+}
+
 /* Start a flight at the place of the call tree where this thread is now. NULL if it is dropped. */
 static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
                             void *context, const assay__lane_owner *thread)
 {
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     stream *on = find_stream(cuda, monitor, handle, context);
-    if (on == NULL)
+    if (on == NULL) {
+        uint64_t *dropped = &thread->lane->dropped_spans;
+        __atomic_store_n(dropped, *dropped + 1, __ATOMIC_RELAXED);
+        decline(state, thread->lane);
         return NULL;
+    }
     if (on->free == NULL && on->flights >= FEWEST_FLIGHTS)
         resolve_stream(cuda, state, on);
     assay__node *node = assay__node_at_path(on->owner, thread->lane);
@@ -319,22 +422,14 @@ static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, voi
         fresh->node = node;
         fresh->monitor_id = assay__monitor_id(monitor);
         fresh->begun = assay__clock_ticks(state->clock);
-        if (cuda->event_record(fresh->start, handle) == ASSAY__CUDA_OK)
+        if (cuda->event_record(fresh->start, handle) == ASSAY__CUDA_OK) {
+            on->open++;
             return fresh;
+        }
         give_back(fresh);
     }
     count_dropped(state, on, node);
     return NULL;
-}
-
-/* Note that this operation has no time on a device: there is no driver, the driver lacks an entry
- * point, or the handle is not that of a stream. The record then says that this time is
- * unsupported. */
-static void decline(assay__monitor_state *state, const assay__lane *lane)
-{
-    assay__journal_device *figures = assay__node_device(state, lane->top->node);
-    if (figures != NULL)
-        assay__publish_add(&figures->declined, 1);
 }
 
 /* Start the flight of the span that is open on this thread. NULL if nothing is recorded on the
@@ -357,6 +452,8 @@ static flight *enter_stream(assay_monitor *monitor, void *handle)
         if (handle == NULL ||
             enter_context(cuda, context, &pushed)) /* NULL: it is the current one */
             fresh = start_flight(cuda, monitor, handle, context, own);
+        else
+            decline(state, own->lane);
         leave_context(cuda, pushed);
         pthread_mutex_unlock(&state->streams->lock);
     }
@@ -364,11 +461,24 @@ static flight *enter_stream(assay_monitor *monitor, void *handle)
     return fresh;
 }
 
+/* Begin the device's part of a span. Its `start` tells the span from a later one that gets the same
+ * flight. A span without a part on the thread has none, and gets the flight's. */
+static void enter_span(assay_gpu_span *span, assay_monitor *monitor, void *handle)
+{
+    flight *fresh = span->flight = enter_stream(monitor, handle);
+    if (fresh == NULL)
+        return;
+    if (span->host.frame == NULL)
+        span->host.start = fresh->begun;
+    fresh->opened_by = span->host.start;
+    fresh->is_open = true;
+}
+
 assay_gpu_span assay_gpu_stream_begin(assay_monitor *monitor, const char *name, void *handle)
 {
     assay_gpu_span span = {.host = assay_monitor_begin(monitor, name)};
     if (span.host.frame != NULL)
-        span.flight = enter_stream(monitor, handle);
+        enter_span(&span, monitor, handle);
     return span;
 }
 
@@ -376,7 +486,7 @@ assay_gpu_span assay_gpu_stream_enter(assay_monitor *monitor, void *handle)
 {
     assay_gpu_span span = {.host = {.monitor = monitor}};
     if (monitor != NULL && assay_monitor_enabled(monitor))
-        span.flight = enter_stream(monitor, handle);
+        enter_span(&span, monitor, handle);
     return span;
 }
 
@@ -384,6 +494,8 @@ static void end_flight(const assay__cuda *cuda, assay__monitor_state *state, fli
 {
     stream *on = ended->stream;
     bool pushed = false;
+    ended->is_open = false;
+    on->open--;
     bool recorded = enter_context(cuda, on->context, &pushed) && !is_capturing(cuda, on->handle) &&
                     cuda->event_record(ended->end, on->handle) == ASSAY__CUDA_OK;
     leave_context(cuda, pushed);
@@ -409,7 +521,8 @@ void assay_gpu_stream_end(assay_gpu_span span)
     if (ours && assay__slow_enter()) {
         assay__monitor_state *state = assay__monitor_state_of(monitor);
         pthread_mutex_lock(&state->streams->lock);
-        end_flight(cuda, state, span.flight);
+        if (span.flight->is_open && span.flight->opened_by == span.host.start)
+            end_flight(cuda, state, span.flight); /* else it has ended already */
         pthread_mutex_unlock(&state->streams->lock);
         assay__slow_leave(assay__lane_in_use(assay__lane_if_attached(assay__monitor_id(monitor))));
     }

@@ -88,8 +88,10 @@ static void print_usage(const assay_record_subject *subject, FILE *stream)
     }
 }
 
-static void print_energy(const assay_record_subject *subject, FILE *stream)
+static void print_energy(const assay_record *record, const assay_record_subject *subject,
+                         FILE *stream)
 {
+    char of[ASSAY__LABEL_BYTES];
     const assay_reading joules = subject->energy_joules;
     const double low = subject->energy_joules_low.value, high = subject->energy_joules_high.value;
     if (joules.validity == ASSAY_NOT_MEASURED)
@@ -98,9 +100,11 @@ static void print_energy(const assay_record_subject *subject, FILE *stream)
     if (!valid(subject->energy_joules_high))
         fprintf(stream, "unavailable: %s\n", assay_validity_text(joules.validity));
     else if (valid(joules))
-        fprintf(stream, "%.4g J (%.4g to %.4g) of the whole machine\n", joules.value, low, high);
+        fprintf(stream, "%.4g J (%.4g to %.4g) of the %s\n", joules.value, low, high,
+                assay__cell_energy_of(of, record));
     else
-        fprintf(stream, "%.4g to %.4g J of the whole machine; too short for a figure\n", low, high);
+        fprintf(stream, "%.4g to %.4g J of the %s; too short for a figure\n", low, high,
+                assay__cell_energy_of(of, record));
 }
 
 static const char *meaning_of(const char *word)
@@ -143,7 +147,7 @@ static void print_samples(const assay_record_subject *subject, FILE *stream)
     }
 }
 
-static void print_subject(const assay__export_item *item, FILE *stream)
+static void print_subject(const assay_record *record, const assay__export_item *item, FILE *stream)
 {
     fputs(assay__terminal_shade(stream, ASSAY__SHADE_TITLE), stream);
     assay__format_line(stream, item->name, 0);
@@ -153,7 +157,7 @@ static void print_subject(const assay__export_item *item, FILE *stream)
     print_spread(item, stream);
     print_caveats(item, stream);
     print_usage(item->subject, stream);
-    print_energy(item->subject, stream);
+    print_energy(record, item->subject, stream);
     print_samples(item->subject, stream);
 }
 
@@ -169,7 +173,7 @@ assay_status assay__report_bench(const assay_record *record, const assay_record 
     for (size_t i = 0; i < list.item_count && status == ASSAY_OK; i++) {
         if (i > 0)
             fputc('\n', stream);
-        print_subject(&list.items[i], stream);
+        print_subject(record, &list.items[i], stream);
     }
     assay__export_list_release(&list);
     if (status != ASSAY_OK)

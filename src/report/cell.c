@@ -11,6 +11,7 @@
 #include "assay/report.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "record/fact.h"
 
 enum { DEEPEST_INDENT = 8 }; /* levels; deeper names are not indented further, to keep room */
 
@@ -92,6 +93,12 @@ const char *assay__cell_label(char label[ASSAY__LABEL_BYTES], const char *text)
 {
     assay__text_copy_name(label, ASSAY__LABEL_BYTES, text, text == NULL ? 0 : strlen(text));
     return label;
+}
+
+const char *assay__cell_energy_of(char label[ASSAY__LABEL_BYTES], const assay_record *record)
+{
+    const char *known = assay__fact_value(record->machine, record->machine_count, "energy_of");
+    return assay__cell_label(label, known != NULL ? known : "whole machine");
 }
 
 static void spaces(assay__buffer *table, size_t count)

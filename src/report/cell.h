@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "assay/reading.h"
+#include "assay/record.h"
 #include "base/buffer.h"
 
 /* The largest size of a table. A record with millions of rows can be exported as CSV instead. */
@@ -55,6 +56,9 @@ void assay__cell_name(assay__buffer *table, const char *name, const char *suffix
  */
 enum { ASSAY__LABEL_BYTES = 256 };
 const char *assay__cell_label(char label[ASSAY__LABEL_BYTES], const char *text);
+
+/* What the energy of a record is that of: "processor and GPUs". */
+const char *assay__cell_energy_of(char label[ASSAY__LABEL_BYTES], const assay_record *record);
 
 /* Append `length` times `mark`, and a newline. */
 void assay__cell_rule(assay__buffer *table, char mark, size_t length);

@@ -122,17 +122,20 @@ static void print_energy(const assay_record *record, FILE *stream)
 {
     const assay_reading joules = record->energy_joules;
     const bool bounded = record->energy_joules_high.validity == ASSAY_VALID;
+    char of[ASSAY__LABEL_BYTES];
     if (joules.validity == ASSAY_NOT_MEASURED)
         return;
     label(stream, "energy");
     if (!bounded)
         fprintf(stream, "%s\n", assay_validity_text(joules.validity));
     else if (joules.validity == ASSAY_VALID)
-        fprintf(stream, "%.4g J (%.4g to %.4g) of the whole machine\n", joules.value,
-                record->energy_joules_low.value, record->energy_joules_high.value);
+        fprintf(stream, "%.4g J (%.4g to %.4g) of the %s\n", joules.value,
+                record->energy_joules_low.value, record->energy_joules_high.value,
+                assay__cell_energy_of(of, record));
     else
-        fprintf(stream, "%.4g to %.4g J of the whole machine; the run is too short for a figure\n",
-                record->energy_joules_low.value, record->energy_joules_high.value);
+        fprintf(stream, "%.4g to %.4g J of the %s; the run is too short for a figure\n",
+                record->energy_joules_low.value, record->energy_joules_high.value,
+                assay__cell_energy_of(of, record));
 }
 
 static void print_pair(FILE *stream, const char *title, const char *first, const char *first_kind,

@@ -229,6 +229,12 @@ assay_status assay__sampler_record(const assay__sampler *sampler, const assay__j
                                    assay_record *record)
 {
     record->kind = "bench";
+    if (sampler->options.meter != NULL) {
+        const assay_status noted = assay_record_add_machine(
+            record, "energy_of", assay_meter_covers(sampler->options.meter), ASSAY_VALID);
+        if (noted != ASSAY_OK)
+            return noted;
+    }
     for (size_t i = 0; i < sampler->count; i++) {
         assay_record_subject subject;
         assay_record_subject_init(&subject);

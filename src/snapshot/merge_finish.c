@@ -62,13 +62,19 @@ static void finish_device(assay_record_operation *operation, assay__moments devi
 }
 
 /* Compute the energy of an operation. If the operation had time on streams, the energy of the GPUs
- * is that of this time. */
+ * is that of this time. If it had, and that energy is not known, the energy beside its threads says
+ * nothing about it. */
 static void finish_energy(assay_record_operation *operation, const assay__merge_state *state)
 {
     const assay__journal_joules cpu = state->cpu;
     const assay__journal_joules gpu = state->gpu.high > 0 ? state->gpu : state->gpu_beside;
     if (!(state->metered_seconds > 0))
         return;
+    if (state->device.count > 0 && !(state->gpu.high > 0) && state->gpu_beside.high > 0) {
+        operation->energy_joules = operation->energy_joules_low = operation->energy_joules_high =
+            assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+        return;
+    }
     operation->energy_joules = state->metered_seconds >= state->period_seconds
                                    ? assay_reading_of(cpu.sum + gpu.sum)
                                    : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);

@@ -6,8 +6,8 @@
  * passed the end of that work.
  *
  * Built with FAKE_OLD it is a driver from before cuStreamGetCtx (CUDA 9.2). Built with FAKE_PARTIAL
- * it is a driver from before memory pools and UUIDs of instances, whose devices can be identified
- * by their bus. */
+ * it is a driver from before modes of capture, memory pools and UUIDs of instances, whose devices
+ * can be identified by their bus. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,9 @@ enum {
     LOST = 719,
     CONTEXT_DESTROYED = 709,
     DEVICES = 8,
-    STREAMS = 16,
+    STREAMS = 2048,
+    RELAXED = 2,
+    CAPTURE_UNSUPPORTED = 900,
     EVENTS = 65536
 };
 
@@ -95,6 +97,19 @@ EXPORT void fake_see_boards(const int *boards, int count)
 EXPORT void fake_cuda_reset_calls(void)
 {
     device.calls = 0;
+}
+
+/* What each thread's calls do to the captures of others: 0 (global), 1 (local) or RELAXED. */
+static _Thread_local int capture_mode;
+
+/* Whether this call must not be made while a stream is captured anywhere in the process. The
+ * capture is then lost, too. */
+static bool breaks_capture(void)
+{
+    if (!device.faults.captures_elsewhere || capture_mode == RELAXED)
+        return false;
+    device.faults.broken_captures++;
+    return true;
 }
 
 /* Whether the device is lost. Counts the calls of the driver. */
@@ -254,6 +269,24 @@ int cuStreamIsCapturing(void *stream, int *how)
     return is_destroyed(stream) ? INVALID_HANDLE : OK;
 }
 
+#if !defined FAKE_PARTIAL && !defined FAKE_OLD
+EXPORT int cuThreadExchangeStreamCaptureMode(int *mode);
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    const int before = capture_mode;
+    if (is_lost())
+        return LOST;
+    capture_mode = *mode;
+    *mode = before;
+    return OK;
+}
+#endif
+
+EXPORT int fake_capture_mode(void)
+{
+    return capture_mode;
+}
+
 /* Allocates from the pool. The pool takes memory from the board in pieces of 32 MiB, and gives none
  * back. */
 EXPORT void fake_allocate(long long bytes)
@@ -340,6 +373,8 @@ int cuEventQuery(void *handle)
 {
     if (is_lost())
         return LOST;
+    if (breaks_capture())
+        return CAPTURE_UNSUPPORTED;
     const event *asked = handle;
     if (device.faults.event_query != OK)
         return device.faults.event_query;
@@ -353,6 +388,8 @@ int cuEventElapsedTime(float *milliseconds, void *start, void *end)
 {
     if (is_lost())
         return LOST;
+    if (breaks_capture())
+        return CAPTURE_UNSUPPORTED;
     const event *first = start, *last = end;
     if (device.faults.event_elapsed != OK)
         return device.faults.event_elapsed;

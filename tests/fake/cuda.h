@@ -4,11 +4,14 @@
 
 #include <stddef.h>
 
-/* The results that calls return instead of success. `capturing` is the state of every stream. */
+/* The results that calls return instead of success. `capturing` is the state of every stream. With
+ * `captures_elsewhere` another stream is being captured in the global mode: a call that asks for an
+ * event, on a thread whose mode is not relaxed, breaks that capture, which `broken_captures`
+ * counts. */
 typedef struct fake_faults {
     int context_now, context_push, stream_context, event_new, event_record, event_query,
         event_elapsed;
-    int capturing, pool;
+    int capturing, captures_elsewhere, broken_captures, pool;
     int lost_after; /* this many calls of the driver, the device is lost and all calls fail; 0:
                        never */
 } fake_faults;
@@ -30,6 +33,7 @@ void fake_work(const void *stream, double seconds); /* queue work on a stream */
 void fake_advance(double seconds);                  /* let the device run */
 void fake_set_context(void *context);               /* for the calling thread */
 void fake_allocate(long long bytes);                /* from the pool; a negative number frees */
+int fake_capture_mode(void);                        /* of the calling thread */
 size_t fake_live_events(void);                      /* created and not destroyed */
 
 #endif

@@ -1,10 +1,11 @@
-/* A fake libnvidia-ml.so.1 for tests: two boards whose figures are fixed, and every error on
- * demand.
+/* A fake libnvidia-ml.so.1 for tests: boards, two unless told otherwise, whose figures are fixed,
+ * and every error on demand.
  *
  *     FAKE_NVML="init=9,count=2,energy=4"
  *
  * gives the results that calls return instead of success, by the names below. Tests put the folder
- * of this library into LD_LIBRARY_PATH. A value for `lost` makes every call for that board say that
+ * of this library into LD_LIBRARY_PATH. There are `boards` of them if told so. A
+ * value for `lost` makes every call for that board say that
  * it is lost. `reasons` are the reasons of throttling; with `reasons_from` and `reasons_until` they
  * hold only between that many milliseconds after loading. `watts` is the power of board 0, `watts1`
  * that of board 1 if it is another value; the counter of energy then changes every `tick`
@@ -136,13 +137,20 @@ int nvmlDeviceGetName(void *device, char *text, unsigned length)
     return answer("name", device);
 }
 
-static const char *const uuids[BOARDS] = {"GPU-00000000-0000-0000-0000-000000000000",
-                                          "GPU-11111111-1111-1111-1111-111111111111"};
+/* The UUID of a board consists of its number, in hexadecimal, as the only digit. */
+static void write_uuid(int board, char text[41])
+{
+    strcpy(text, "GPU-00000000-0000-0000-0000-000000000000");
+    for (char *at = text + 4; *at != '\0'; at++)
+        *at = *at == '0' ? "0123456789abcdef"[board % 16] : *at;
+}
 
 EXPORT int nvmlDeviceGetUUID(void *device, char *text, unsigned length);
 int nvmlDeviceGetUUID(void *device, char *text, unsigned length)
 {
-    strncpy(text, uuids[board_of(device)], length);
+    char uuid[41];
+    write_uuid(board_of(device), uuid);
+    strncpy(text, uuid, length);
     return answer("uuid", device);
 }
 
@@ -151,7 +159,9 @@ int nvmlDeviceGetHandleByUUID(const char *text, void **device)
 {
     const bool instance = strncmp(text, "MIG-a", 5) == 0;
     for (intptr_t i = 0; i < told("boards", BOARDS); i++) {
-        if (!instance && strcmp(text, uuids[i]) == 0) {
+        char uuid[41];
+        write_uuid((int)i, uuid);
+        if (!instance && strcmp(text, uuid) == 0) {
             *device = (void *)(i + 1);
             return answer("by_uuid", *device);
         }

@@ -93,6 +93,23 @@ assay.default_monitor().resolve_gpu()
 print(json.dumps(forward()))
 """
 
+CAPTURED_BESIDE = BEGIN + """
+side = torch.cuda.Stream()
+with torch.cuda.stream(side):
+    for _ in range(50):
+        with assay.track("forward", stream="current"):
+            load(1)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    load(3)
+    assay.default_monitor().resolve_gpu(0)          # asks for the events of the other stream
+    assay.record()
+graph.replay()
+torch.cuda.synchronize()
+assay.default_monitor().resolve_gpu()
+print(json.dumps(forward()))
+"""
+
 BY_UUID = """
 from assay.energy import Meter
 meter = Meter(cpu=False)                            # before CUDA is used
@@ -130,6 +147,11 @@ class Streams(unittest.TestCase):
     def test_capture(self):
         count, spans, seconds, dropped = run(CAPTURED)
         self.assertEqual((count, spans, dropped), (2, 1, 1))
+        self.assertGreater(seconds, 0)
+
+    def test_capture_of_another_stream(self):
+        count, spans, seconds, dropped = run(CAPTURED_BESIDE)
+        self.assertEqual((count, spans, dropped), (50, 50, 0))
         self.assertGreater(seconds, 0)
 
     def test_a_device_by_its_uuid(self):

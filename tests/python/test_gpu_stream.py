@@ -3,6 +3,8 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import subprocess
+import sys
 import types
 import unittest
 from unittest import mock
@@ -20,6 +22,26 @@ def load_driver():
     driver.fake_advance.argtypes = [ctypes.c_double]
     driver.fake_live_events.restype = ctypes.c_size_t
     return driver
+
+
+LATE = """
+import ctypes
+import sys
+import assay
+monitor = assay.Monitor(memory=False)
+for _ in range(3):
+    with monitor.track("early", stream=0x1000):
+        pass
+driver = ctypes.CDLL(sys.argv[1])
+driver.fake_work.argtypes = [ctypes.c_void_p, ctypes.c_double]
+driver.fake_advance.argtypes = [ctypes.c_double]
+with monitor.track("late", stream=0x1000):
+    driver.fake_work(0x1000, 0.25)
+driver.fake_advance(1)
+found = {it["name"]: it for it in monitor.record().to_dict()["operations"]}
+assert found["early"]["unavailable"]["gpu_seconds"] == "unsupported", found
+assert abs(found["late"]["gpu_seconds"] - 0.25) < 1e-6, found
+"""
 
 
 class Stream:
@@ -125,6 +147,10 @@ class GpuStream(unittest.TestCase):
             pass
         self.assertEqual(self.operations()["forward"]["count"], 4)
         self.assertEqual(self.lanes(), [])
+
+    def test_a_driver_that_is_loaded_later(self):
+        done = subprocess.run([sys.executable, "-c", LATE, os.path.join(FAKE, "libcuda.so.1")], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_what_is_no_stream(self):
         for stream in ("curent", 1.5, object(), [STREAM]):

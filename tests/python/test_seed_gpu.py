@@ -9,7 +9,7 @@ from unittest import mock
 import assay
 import assay._torch
 from assay.memory_monitor import EpochPerformanceMonitor, PerformanceMonitor, track_performance
-from assay.profiling import RuntimeProfiler, get_peak_memory, profile_forward, profile_memory_usage
+from assay.profiling import RuntimeProfiler, get_peak_memory, profile_forward, profile_memory_usage, reset_memory_stats
 from assay.timing import benchmark_inference, get_gpu_memory_usage, print_timing_summary, track_time_and_gpu
 
 MB = 2**20
@@ -25,6 +25,9 @@ class Cuda:
 
     def device_count(self):
         return 2
+
+    def current_device(self):
+        return 0
 
     def allocate(self, size):
         self.allocated += size
@@ -93,6 +96,41 @@ class Gpu(unittest.TestCase):
         self.assertRegex(self.printed.getvalue(), r"forward .* \+50\.0 +400\.0\n")
         self.assertRegex(self.printed.getvalue(), r"backward .* -50\.0 +150\.0\n")
         self.assertIn("AGGREGATE STATISTICS", self.printed.getvalue())
+
+    def test_peaks_of_blocks_within_blocks(self):
+        """Each block resets the allocator's only peak. The blocks around it keep what they have seen."""
+        monitor, epochs, timers = PerformanceMonitor(), EpochPerformanceMonitor(device="cuda"), {}
+        epochs.on_epoch_start()
+        with monitor.track("step"):
+            with monitor.track("forward"):
+                self.work()
+            with monitor.track("backward"):
+                pass
+        self.assertEqual({metric.operation: metric.gpu_peak_mb for metric in monitor.get_metrics()}, {"forward": 400, "backward": 150, "step": 400})
+        with track_performance("validation", device="cuda:1"):      # another GPU
+            pass
+
+        def outer():
+            self.work()
+            track_time_and_gpu(timers, "inner", lambda: profile_memory_usage(lambda: None))
+        track_time_and_gpu(timers, "outer", outer)
+        self.assertEqual({name: entry["max_allocated_mb"] for name, entry in timers.items()}, {"inner": 200, "outer": 450})
+        epochs.on_epoch_end()
+        self.assertRegex(self.printed.getvalue(), r"Epoch end: .* peak 450MB\n")
+        self.assertEqual(get_peak_memory(), 200)
+        reset_memory_stats()
+        with track_performance("block"):
+            self.work()
+        with track_performance("next"):
+            pass
+        self.assertEqual(get_peak_memory(), 500)
+
+    def test_a_wait_that_fails_leaves_nothing_open(self):
+        monitor = PerformanceMonitor()
+        with self.assertRaisesRegex(RuntimeError, "device-side assert"):
+            with monitor.track("forward"):
+                self.cuda.synchronize = mock.Mock(side_effect=RuntimeError("device-side assert"))
+        self.assertEqual(monitor.monitor.record().to_dict()["open_spans"], [])
 
     def test_one_block(self):
         with track_performance("critical_operation") as metrics:

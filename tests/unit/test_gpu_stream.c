@@ -167,6 +167,70 @@ static void test_place_in_time(void **state)
     assay_monitor_free(monitor);
 }
 
+static uint64_t host_ns;
+
+static uint64_t read_host(void *context)
+{
+    (void)context;
+    return host_ns;
+}
+
+/* Let the host run for `seconds`. The device's clock is fast by `drift`. */
+static void run_both(double seconds, double drift)
+{
+    host_ns += (uint64_t)(seconds * 1e9);
+    fake_advance(seconds * (1 + drift));
+}
+
+/* The farthest that an event of ten minutes is from its true place, when the clock of the device
+ * drifts and each span starts `queued` seconds after its launch, but at once every 20 s. */
+static double farthest_event(double drift, double queued)
+{
+    enum { SPANS = 1200 };
+    static const double step = 0.5, work = 0.01;
+    assay_monitor *monitor = NULL;
+    assay_clock *clock = NULL;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    host_ns = 1000000000;
+    assert_int_equal(assay_clock_new_injected(read_host, NULL, &clock), ASSAY_OK);
+    options.clock = clock;
+    options.trace_events = 2 * SPANS;
+    options.private_journal = true;
+    assert_int_equal(assay_monitor_new(&options, &monitor), ASSAY_OK);
+    for (int i = 0; i < SPANS; i++) {
+        if (i % 40 != 0)
+            fake_work(&first_stream, queued);
+        run_span(monitor, &first_stream, work);
+        run_both(step, drift);
+    }
+    assay_record *record = record_of(monitor);
+    double far = 0;
+    int found = 0;
+    for (size_t i = 0; i < record->event_count; i++)
+        if (record->lanes[record->events[i].lane].kind == ASSAY_LANE_GPU_STREAM) {
+            const double truth = step * found + (found % 40 != 0 ? queued : 0);
+            far = fmax(far, fabs(record->events[i].start_seconds - record->events[0].start_seconds -
+                                 truth));
+            found++;
+        }
+    assert_int_equal(found, SPANS);
+    fprintf(stderr, "drift %g, queued %g: %g s\n", drift, queued, far);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_clock_free(clock);
+    return far;
+}
+
+static void test_place_in_time_while_clocks_drift(void **state)
+{
+    (void)state;
+    assert_true(farthest_event(0, 0) < 1e-4);
+    assert_true(farthest_event(50e-6, 0) < 1e-3);
+    assert_true(farthest_event(-50e-6, 0) < 1e-3);
+    assert_true(farthest_event(50e-6, 0.1) < 3e-3);
+    assert_true(farthest_event(-50e-6, 0.1) < 3e-3);
+}
+
 static void assert_declined(assay_monitor *monitor)
 {
     run_span(monitor, &first_stream, 0.1);
@@ -219,6 +283,28 @@ static void test_capture_begins_within_a_span(void **state)
     assert_int_equal(fake_live_events(), 0);
 }
 
+/* Another stream is captured while spans of this one are under way: asking for them must not break
+ * that capture, neither at the begin of a span nor for a record, and no span is lost. */
+static void test_captures_elsewhere_are_left_alone(void **state)
+{
+    (void)state;
+    enum { SPANS = 100 };
+    assay_monitor *monitor = new_monitor();
+    fake_cuda_faults()->captures_elsewhere = 1;
+    for (int i = 0; i < SPANS; i++) {
+        run_span(monitor, &first_stream, 0.01);
+        fake_advance(0.02);
+    }
+    assert_int_equal(assay_gpu_resolve(monitor, 0), 0);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(fake_cuda_faults()->broken_captures, 0);
+    assert_int_equal(fake_capture_mode(), 0);
+    assert_int_equal(operation(record, "forward")->gpu_spans, SPANS);
+    assert_int_equal(dropped(record), 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 static void test_no_context_no_stream(void **state)
 {
     (void)state;
@@ -253,6 +339,80 @@ static void test_the_pool_is_bounded(void **state)
     assay_record *record = record_of(monitor);
     assert_int_equal(operation(record, "forward")->gpu_spans, 4 * MOST);
     assert_int_equal(dropped(record), SPANS - MOST);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* A program that makes a stream for each task makes more of them than there are lanes. A new stream
+ * takes over the lane of one that is idle. */
+static void test_thousands_of_streams(void **state)
+{
+    (void)state;
+    enum { STREAMS = 1000, LANES = 256 };
+    static char streams[STREAMS];
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < STREAMS; i++) {
+        run_span(monitor, &streams[i], 0.01);
+        fake_advance(0.02);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, STREAMS);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.01 * STREAMS);
+    assert_int_equal(record->lane_count, 1 + LANES);
+    assert_int_equal(dropped(record), 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* More streams are busy at once than there are lanes: the spans of the others are counted. */
+static void test_too_many_busy_streams(void **state)
+{
+    (void)state;
+    enum { STREAMS = 300, LANES = 256 };
+    static char streams[STREAMS];
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < STREAMS; i++)
+        run_span(monitor, &streams[i], 1);
+    ASSAY_TRACK_STREAM(monitor, "last", &streams[STREAMS - 1])
+    {
+    }
+    fake_advance(2);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, LANES);
+    assert_int_equal(operation(record, "last")->gpu_seconds.validity, ASSAY_UNSUPPORTED);
+    assert_int_equal(dropped(record), STREAMS - LANES + 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* The end of a span that has already ended changes nothing, also if another span has its flight. */
+static void test_a_span_ends_twice(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_gpu_span first = assay_gpu_stream_begin(monitor, "forward", &first_stream);
+    fake_work(&first_stream, 0.25);
+    assay_gpu_stream_end(first);
+    assay_gpu_stream_end(first);
+    fake_advance(1);
+    assert_int_equal(assay_gpu_resolve(monitor, 0), 0);
+    assay_gpu_span second = assay_gpu_stream_begin(monitor, "forward", &first_stream);
+    assay_gpu_stream_end(first);
+    fake_work(&first_stream, 0.5);
+    assay_gpu_stream_end(second);
+    fake_advance(1);
+    ASSAY_TRACK(monitor, "step") {
+        assay_gpu_span part = assay_gpu_stream_enter(monitor, &first_stream);
+        assay_gpu_stream_end(part);
+        assay_gpu_stream_end(part);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 2);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.75);
+    assert_int_equal(operation(record, "step")->gpu_spans, 1);
     assay_record_free(record);
     assay_monitor_free(monitor);
     assert_int_equal(fake_live_events(), 0);
@@ -447,7 +607,6 @@ static void test_fork_after_a_span(void **state)
     assert_int_equal(fake_live_events(), 0);
 }
 
-/* The program ends with spans that were not resolved, with or without freeing its monitor. */
 /* The device is lost at each call of the driver in turn. The program goes on, and every span is
  * either timed or counted as dropped or declined. */
 static void test_a_device_that_is_lost_at_any_call(void **state)
@@ -489,6 +648,7 @@ static void test_a_device_that_is_lost_at_any_call(void **state)
     }
 }
 
+/* The program ends with spans that were not resolved, with or without freeing its monitor. */
 static void test_exit_with_spans_under_way(void **state)
 {
     (void)state;
@@ -524,10 +684,15 @@ int main(void)
         cmocka_unit_test(test_earlier_work_is_not_counted),
         cmocka_unit_test(test_streams_are_lanes),
         cmocka_unit_test(test_place_in_time),
+        cmocka_unit_test(test_place_in_time_while_clocks_drift),
         cmocka_unit_test(test_what_the_driver_refuses_is_counted),
         cmocka_unit_test(test_capture_begins_within_a_span),
+        cmocka_unit_test(test_captures_elsewhere_are_left_alone),
         cmocka_unit_test(test_no_context_no_stream),
         cmocka_unit_test(test_the_pool_is_bounded),
+        cmocka_unit_test(test_thousands_of_streams),
+        cmocka_unit_test(test_too_many_busy_streams),
+        cmocka_unit_test(test_a_span_ends_twice),
         cmocka_unit_test(test_a_child_leaves_the_device_alone),
         cmocka_unit_test(test_threads_share_a_stream),
         cmocka_unit_test(test_a_stream_is_destroyed_after_its_span),

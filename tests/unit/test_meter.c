@@ -8,6 +8,7 @@
 #include "assay/assay.h"
 #include "assay/gpu.h"
 #include "assay/meter.h"
+#include "instrument/meter_state.h"
 #include "instrument/rapl.h"
 #include "tests/unit/fake_gpu.h"
 
@@ -19,16 +20,18 @@ static void write_file(const char *zone, const char *file, const char *text)
     snprintf(path, sizeof path, "%s/%s", root, zone);
     mkdir(path, 0755);
     snprintf(path, sizeof path, "%s/%s/%s", root, zone, file);
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    fclose(stream);
+    /* A meter that reads meanwhile must not find the file empty. */
+    int target = open(path, O_WRONLY | O_CREAT, 0644);
+    assert_true(target >= 0);
+    assert_int_equal(write(target, text, strlen(text)), (ssize_t)strlen(text));
+    assert_int_equal(ftruncate(target, (off_t)strlen(text)), 0);
+    close(target);
 }
 
 static void make_zone(const char *zone, const char *name, const char *energy_uj)
 {
     write_file(zone, "name", name);
-    write_file(zone, "max_energy_range_uj", "1000000\n");
+    write_file(zone, "max_energy_range_uj", "65532610987\n");
     write_file(zone, "energy_uj", energy_uj);
 }
 
@@ -53,7 +56,7 @@ static void test_counters_come_round(void **state)
 {
     (void)state;
     assay__rapl rapl;
-    make_zone("intel-rapl:0", "package-0\n", "999000\n");
+    make_zone("intel-rapl:0", "package-0\n", "65532609987\n");
     make_zone("intel-rapl:0:0", "core\n", "5\n"); /* part of its package */
     make_zone("intel-rapl:0:1", "dram\n", "100\n");
     make_zone("intel-rapl:1", "psys\n", "7\n"); /* contains the packages */
@@ -66,6 +69,81 @@ static void test_counters_come_round(void **state)
     assert_true(rapl.joules > 2999e-6 && rapl.joules < 3001e-6);
     write_file("intel-rapl:0", "energy_uj", "nonsense\n");
     assert_int_equal(assay__rapl_read(&rapl), ASSAY_E_IO);
+    assay__rapl_close(&rapl);
+}
+
+/* Counters start again while a machine sleeps. This is no wrapping around, which would mean more
+ * power than a processor can draw. */
+static void test_counters_start_again(void **state)
+{
+    (void)state;
+    assay__rapl rapl;
+    make_zone("intel-rapl:0", "package-0\n", "62143300000\n");
+    write_file("intel-rapl:0", "max_energy_range_uj", "262143328850\n");
+    make_zone("intel-rapl:1", "package-1\n", "5000000\n");
+    write_file("intel-rapl:1", "max_energy_range_uj", ""); /* it is not known */
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    write_file("intel-rapl:0", "energy_uj", "1000000\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(rapl.joules == 0 && rapl.restarts == 1);
+    /* The process was stopped for an hour: the counter may have wrapped around many times. */
+    rapl.zones[rapl.zones[0].last_uj == 1000000 ? 0 : 1].last_ns -= 3600ull * 1000000000;
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(rapl.joules == 0 && rapl.restarts == 2);
+    write_file("intel-rapl:0", "energy_uj", "3000000\n");
+    write_file("intel-rapl:1", "energy_uj", "1000000\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 3);
+    write_file("intel-rapl:1", "energy_uj", "200000000000\n"); /* 200 kJ at once */
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(fabs(rapl.joules - 2) < 1e-9 && rapl.restarts == 4);
+    write_file("intel-rapl:1", "energy_uj", "200001000000\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(fabs(rapl.joules - 3) < 1e-9 && rapl.restarts == 4);
+    assay__rapl_close(&rapl);
+}
+
+/* One package of two is not the processor. Memory may be left out. A limit holds for all packages
+ * or for none. */
+static void test_some_counters_cannot_be_read(void **state)
+{
+    (void)state;
+    assay__rapl rapl;
+    assay_error error = {0};
+    make_zone("intel-rapl:0", "package-0\n", "1000\n");
+    write_file("intel-rapl:0", "constraint_0_power_limit_uw", "100000000\n");
+    make_zone("intel-rapl:0:1", "dram\n", "");
+    make_zone("intel-rapl:1", "package-1\n", "1000\n");
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_int_equal(rapl.count, 2);
+    assert_string_equal(rapl.left_out, "intel-rapl:0:1");
+    assert_true(rapl.limit_watts == 0); /* that of one package is not known */
+    assay__rapl_close(&rapl);
+    write_file("intel-rapl:1", "constraint_1_power_limit_uw", "200000000\n");
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_true(fabs(rapl.limit_watts - 300) < 1e-6);
+    assay__rapl_close(&rapl);
+    write_file("intel-rapl:1", "enabled", "0\n"); /* the limit is not in force */
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_true(rapl.limit_watts == 0);
+    assay__rapl_close(&rapl);
+    write_file("intel-rapl:1", "energy_uj", "");
+    assert_int_equal(assay__rapl_open(root, &error, &rapl), ASSAY_E_UNSUPPORTED);
+    assert_int_equal(rapl.count, 0);
+}
+
+static void test_many_packages(void **state)
+{
+    (void)state;
+    assay__rapl rapl;
+    enum { PACKAGES = 32 };
+    for (int i = 0; i < PACKAGES; i++) {
+        char zone[32];
+        snprintf(zone, sizeof zone, "intel-rapl:%d", i);
+        make_zone(zone, "package-0\n", "0\n");
+    }
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_int_equal(rapl.count, PACKAGES);
     assay__rapl_close(&rapl);
 }
 
@@ -107,10 +185,104 @@ static void test_nothing_to_meter_is_explained(void **state)
     assert_non_null(strstr(error.message, "no counter of energy (RAPL)"));
     options.period_seconds = 0.001;
     assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_ARGUMENT);
+    options.period_seconds = INFINITY;
+    assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_ARGUMENT);
+    options.period_seconds = 0;
+    options.no_processor = true;
+    assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_ARGUMENT);
     assay_meter_free(NULL);
 }
 
 /* ---- windows ---- */
+
+enum { GPU = 0, PROCESSOR = ASSAY__METER_DEVICES };
+
+/* A meter without a thread, for readings that the test makes. Its processor draws 100 W. The
+ * counter of its GPU moves every 100 ms; the GPU draws 300 W. */
+static assay_meter *meter_without_thread(void)
+{
+    assay_meter *meter = calloc(1, sizeof *meter);
+    assert_non_null(meter);
+    pthread_mutex_init(&meter->lock, NULL);
+    pthread_cond_init(&meter->read_one, NULL);
+    meter->stride = 2;
+    meter->sources[GPU] = (assay__meter_source){true, true, 0, 0, INFINITY};
+    meter->sources[PROCESSOR] = (assay__meter_source){true, false, 0, 0.001, 0.001};
+    return meter;
+}
+
+static assay__meter_reading reading_at(uint64_t ns)
+{
+    assay__meter_reading reading = {.begin_ns = ns, .ns = ns + 1000};
+    reading.joules[GPU] = 300 * (double)(ns - ns % 100000000) * 1e-9;
+    reading.joules[PROCESSOR] = 100 * (double)ns * 1e-9;
+    return reading;
+}
+
+static void check_window(assay_meter *meter, size_t source, double watts, double from, double to,
+                         double slack)
+{
+    double joules, low, high;
+    assert_true(assay__meter_window(meter, source, (uint64_t)(from * 1e9), (uint64_t)(to * 1e9),
+                                    &joules, &low, &high));
+    const double truth = watts * (to - from);
+    if (!(low <= truth && truth <= high && fabs(joules - truth) <= slack * watts &&
+          high - low <= 2 * watts * (slack + 0.25)))
+        fail_msg("%g to %g s: %g J (%g to %g), true %g", from, to, joules, low, high, truth);
+}
+
+/* A meter that runs for hours has figures of all of its windows. Those that end long ago are less
+ * exact. */
+static void test_hours(void **state)
+{
+    (void)state;
+    assay_meter *meter = meter_without_thread();
+    const double hours = 10 * 3600;
+    for (uint64_t ns = 50000000; ns < (uint64_t)(hours * 1e9); ns += 103000000) {
+        assay__meter_reading reading = reading_at(ns);
+        if (ns / 1000000000 == 7200)
+            reading.throttle = ASSAY_THROTTLE_THERMAL;
+        assay__meter_keep(meter, &reading);
+    }
+    for (size_t source = GPU; source <= PROCESSOR; source += PROCESSOR) {
+        const double watts = source == GPU ? 300 : 100;
+        check_window(meter, source, watts, 0.2, hours - 1, 0.2);
+        check_window(meter, source, watts, hours - 100, hours - 1, 0.2);
+        check_window(meter, source, watts, hours - 2, hours - 1, 0.2);
+        check_window(meter, source, watts, 0.2, 1800, 20);
+        check_window(meter, source, watts, 3600, hours - 1, 20);
+        check_window(meter, source, watts, 5000, 5001, 20);
+    }
+    assert_int_equal(assay__meter_throttle(meter, 0, (uint64_t)(hours * 1e9)),
+                     ASSAY_THROTTLE_THERMAL);
+    assert_int_equal(assay__meter_throttle(meter, 0, 7100ull * 1000000000), 0);
+    free(meter);
+}
+
+/* What a counter counted before it started again is lost: no figure, and no upper bound. */
+static void test_a_counter_starts_again_within_a_window(void **state)
+{
+    (void)state;
+    assay_meter *meter = meter_without_thread();
+    for (uint64_t ns = 50000000; ns < 10000000000u; ns += 50000000) {
+        assay__meter_reading reading = reading_at(ns);
+        for (size_t i = 0; i < ASSAY__METER_SOURCES && ns >= 5000000000u; i++) {
+            reading.restarts[i] = 1;
+            reading.joules[i] -= 20;
+        }
+        assay__meter_keep(meter, &reading);
+    }
+    for (size_t source = GPU; source <= PROCESSOR; source += PROCESSOR) {
+        const double watts = source == GPU ? 300 : 100;
+        double joules, low, high;
+        check_window(meter, source, watts, 1, 4, 0.2);
+        check_window(meter, source, watts, 6, 9, 0.2);
+        assert_true(
+            assay__meter_window(meter, source, 1000000000, 9000000000u, &joules, &low, &high));
+        assert_true(isnan(joules) && isinf(high) && low <= 8 * watts && low >= 8 * watts - 100);
+    }
+    free(meter);
+}
 
 static bool within(assay_reading low, double value, assay_reading high)
 {
@@ -157,6 +329,33 @@ static void test_windows(void **state)
 {
     (void)state;
     in_child("watts=300,boards=1", scenario_windows);
+}
+
+/* Every board counts; if there are more than the meter can read, it says so. */
+static void scenario_many_boards(void)
+{
+    assay_meter *meter = NULL;
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    const uint64_t begin = assay_meter_now_ns();
+    pause_ms(500);
+    const uint64_t end = assay_meter_now_ns();
+    const double truth = 16 * 300 * (double)(end - begin) * 1e-9;
+    CHECK(assay_meter_read(meter, begin, end, NULL, &energy) == ASSAY_OK);
+    CHECK(within(energy.joules_low, truth, energy.joules_high));
+    const bool some_left_out = strstr(getenv("FAKE_NVML"), "boards=20") != NULL;
+    const char *said = strstr(assay_meter_describe(meter), "4 further GPUs are not read");
+    CHECK((said != NULL) == some_left_out);
+    CHECK(strcmp(assay_meter_covers(meter), some_left_out ? "16 of 20 GPUs, not the processor"
+                                                          : "GPUs, not the processor") == 0);
+    assay_meter_free(meter);
+}
+
+static void test_many_boards(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=16", scenario_many_boards);
+    in_child("watts=300,boards=20", scenario_many_boards);
 }
 
 /* A counter that moves more rarely than the readings: the bounds hold the truth from the start, and
@@ -226,6 +425,7 @@ static void scenario_throttled(void)
     CHECK(energy.throttle.value == ASSAY_THROTTLE_THERMAL);
     CHECK(energy.joules.validity == ASSAY_UNSUPPORTED); /* the counter may not be read */
     CHECK(strstr(assay_meter_describe(meter), "may not be read by this user") != NULL);
+    CHECK(strcmp(assay_meter_covers(meter), "nothing") == 0);
     assay_meter_free(meter);
 }
 
@@ -307,7 +507,7 @@ static void scenario_operations(void)
     CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
     pause_ms(250);
     ASSAY_TRACK(monitor, "long") {
-        pause_ms(650);
+        pause_ms(1300);
     } /* several windows, entered at its end */
     for (int i = 0; i < 60; i++) {
         ASSAY_TRACK(monitor, "short") {
@@ -428,6 +628,45 @@ static void scenario_bursts(void)
     fprintf(stderr, "bursts: %.1f to %.1f J, true %.1f\n", bursts->energy_joules_low.value,
             bursts->energy_joules_high.value, truth);
     CHECK(within(bursts->energy_joules_low, truth, bursts->energy_joules_high));
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
+static void *work_for_a_second(void *monitor)
+{
+    for (int i = 0; i < 20; i++)
+        ASSAY_TRACK(monitor, "work") {
+            pause_ms(50);
+        }
+    return NULL;
+}
+
+/* Threads that run the same operation at the same time do not consume the energy several times. */
+static void scenario_threads(void)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    pause_ms(250);
+    const uint64_t begin = assay_meter_now_ns();
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, work_for_a_second, monitor) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    const double truth = 300 * (double)(assay_meter_now_ns() - begin) * 1e-9;
+    pause_ms(350);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    const assay_record_operation *work = operation(record, "work");
+    fprintf(stderr, "threads: %.1f J (%.1f to %.1f), true %.1f\n", work->energy_joules.value,
+            work->energy_joules_low.value, work->energy_joules_high.value, truth);
+    CHECK(within(work->energy_joules_low, truth, work->energy_joules_high));
+    CHECK(work->energy_joules.value < 1.3 * truth && work->energy_joules_low.value > 0.5 * truth);
     assay_record_free(record);
     assay_monitor_free(monitor);
     assay_meter_free(meter);
@@ -567,6 +806,7 @@ static void test_energy_of_brief_and_of_open_spans(void **state)
     (void)state;
     in_child("watts=300,boards=1,bursts=10", scenario_bursts);
     in_child("watts=300,boards=1", scenario_open_spans);
+    in_child("watts=300,boards=1", scenario_threads);
     in_child("watts=300,boards=1", scenario_attached_again);
     in_child("watts=300,boards=1", scenario_young_clock);
     in_child("watts=300,boards=1", scenario_abandoned);
@@ -606,6 +846,7 @@ static void scenario_processor(void)
     options.period_seconds = 0.02;
     CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
     CHECK(assay_meter_new(&options, NULL, &meter) == ASSAY_OK);
+    CHECK(strcmp(assay_meter_covers(meter), "processor") == 0);
     CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
     pause_ms(60);
     uint64_t start = assay_meter_now_ns();
@@ -618,6 +859,10 @@ static void scenario_processor(void)
             write_file("intel-rapl:0", "energy_uj", text);
         }
     double joules = 20 * (double)(assay_meter_now_ns() - start) * 1e-9;
+    char last[32];
+    snprintf(last, sizeof last, "%.0f\n", 1.01e6 * joules); /* so that the last window ends */
+    pause_ms(10);
+    write_file("intel-rapl:0", "energy_uj", last);
     pause_ms(80);
     CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
     const assay_record_operation *train = operation(record, "train");
@@ -641,9 +886,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_counters_come_round, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_counters_start_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_some_counters_cannot_be_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_packages, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_hours, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_counter_starts_again_within_a_window, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_not_permitted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_to_meter_is_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_windows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_boards, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rare_moves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_throttled_and_without_permission, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),

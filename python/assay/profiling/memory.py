@@ -38,28 +38,36 @@ def _gpu(device: Any) -> Any:
     return _torch.cuda_on(device)
 
 
+_since_reset: Dict[int, Any] = {}     # by the number of the GPU
+
+
 def reset_memory_stats(device: Any = None) -> None:
     """Reset the peaks to the memory that is in use now. On the CPU this resets the kernel's own peak of the process."""
     gpu = _gpu(device)
     if gpu is not None:
-        gpu.reset_peak_memory_stats(device)
+        peak = _torch.Peak(gpu, device)
+        _since_reset[peak.index] = peak
     _core.reset_peak()
 
 
 def get_peak_memory(device: Any = None) -> float:
     """The highest use since the last reset, in MB."""
     gpu = _gpu(device)
-    return (gpu.max_memory_allocated(device) if gpu is not None else _core.memory()["peak_rss_bytes"]) / _MB
+    if gpu is None:
+        return _core.memory()["peak_rss_bytes"] / _MB
+    peak = _since_reset.get(_torch.gpu_index(gpu, device))
+    return (peak.read() if peak is not None else gpu.max_memory_allocated(device)) / _MB
 
 
 def profile_memory_usage(fn: Callable[..., Any], *args: Any, device: Any = None, **kwargs: Any) -> MemoryStats:
     """Reset the peak, call fn(*args, **kwargs), and read the memory."""
     gpu = _gpu(device)
     reset_memory_stats(device)
+    peak = _since_reset[_torch.gpu_index(gpu, device)] if gpu is not None else None
     fn(*args, **kwargs)
     if gpu is not None:
         gpu.synchronize(device)
-        figures = _torch.gpu_memory(device) or {}
+        figures = _torch.gpu_memory(device, peak) or {}
         return MemoryStats(figures["max_allocated_mb"], figures["allocated_mb"], figures["reserved_mb"], str(device or "cuda"))
     memory = _core.memory()
     return MemoryStats(memory["peak_rss_bytes"] / _MB, memory.get("heap_bytes", memory["rss_bytes"]) / _MB, _NAN, "cpu",

@@ -3,7 +3,7 @@ export ASSAY_POWERCAP=$PWD/none FAKE_NVML=watts=300,boards=1,reasons=4
 fakes=$(dirname "$ASSAY")/tests/fake
 LD_LIBRARY_PATH=$fakes "$ASSAY" bench --runs 6 --metric energy --json energy.json -- sleep 0.2 -- sleep 0.4 >text.txt
 echo "exit $?"
-grep -cE '^  energy +[0-9.]+ J \([0-9.]+ to [0-9.]+\) of the whole machine$' text.txt
+grep -cE '^  energy +[0-9.]+ J \([0-9.]+ to [0-9.]+\) of the GPUs, not the processor$' text.txt
 grep -cE '^  throttled +6: a GPU ran slower \(power limit\)$' text.txt
 grep -c 'candidate.s energy over the baseline' text.txt
 python3 - <<'PYTHON'

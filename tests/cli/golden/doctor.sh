@@ -34,7 +34,7 @@ JSON
 "$ASSAY" doctor --json - | grep -A3 '"peak"' | grep level
 
 echo "== what the driver says of GPUs"
-for said in boards=1 boards=1,mig=1 boards=1,energy=4 boards=1,memory=3,power=999 boards=1,lost=0 count=15 boards=0 init=9 init=4; do
+for said in boards=1 boards=1,mig=1 boards=1,energy=4 boards=1,memory=3,power=999 boards=1,lost=0 lost=0 lost=1 count=15 boards=0 init=9 init=4; do
     LD_LIBRARY_PATH=$SUBJECTS/../fake FAKE_NVML=$said ASSAY_POWERCAP=$PWD/none "$ASSAY" doctor --json gpu.json >/dev/null
     python3 - $said <<'PYTHON'
 import json, os, sys
