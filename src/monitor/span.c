@@ -25,13 +25,6 @@ static uint64_t rounded(double value)
     return (uint64_t)(value + 0.5);
 }
 
-static void drop_span(assay_monitor *monitor)
-{
-    assay__monitor_state *state = assay__monitor_state_of(monitor);
-    if (state->journal.header != NULL)
-        __atomic_fetch_add(&state->journal.header->dropped_spans, 1, __ATOMIC_RELAXED);
-}
-
 static uint64_t ticks_of(const assay__monitor_state *state)
 {
     return assay__clock_is_hardware(state->clock) ? assay__ticks()
@@ -85,7 +78,7 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
     bool done = false;
     assay__lane_owner *owner = NULL;
     if (!assay__slow_enter()) {
-        drop_span(monitor);
+        assay__monitor_drop_span(monitor);
         return false;
     }
     if (assay__monitor_revive(monitor) != ASSAY__NO_MONITOR) {
@@ -94,7 +87,7 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
         if (owner != NULL)
             put_top(owner);
         if (!done)
-            drop_span(monitor);
+            assay__monitor_drop_span(monitor);
     }
     assay__slow_leave(owner);
     return done;

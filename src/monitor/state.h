@@ -48,6 +48,10 @@ typedef struct assay__monitor_state {
 
 assay__monitor_state *assay__monitor_state_of(const assay_monitor *monitor);
 
+/* Count a span that is dropped. A signal handler may call this while a forked child has no journal
+ * yet. */
+void assay__monitor_drop_span(assay_monitor *monitor);
+
 /* The journal of a live monitor, to make a snapshot of it. Also updates the journal's latest
  * anchor. NULL for a disabled monitor. */
 const assay__journal_header *assay__monitor_journal(assay_monitor *monitor);
