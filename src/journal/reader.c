@@ -97,18 +97,6 @@ bool assay__journal_read_lane(const assay__journal_view *view, uint32_t unit, as
     return true;
 }
 
-uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
-                              const assay__lane *copy)
-{
-    uint64_t frames = view->header.base_address + (uint64_t)unit * ASSAY__JOURNAL_UNIT +
-                      offsetof(assay__lane, frames);
-    uint64_t top = (uint64_t)(uintptr_t)copy->top, distance = top - frames;
-    if (top < frames || distance % sizeof(assay__frame) != 0 ||
-        distance / sizeof(assay__frame) >= ASSAY_LANE_FRAMES)
-        return 0;
-    return (uint32_t)(distance / sizeof(assay__frame));
-}
-
 static bool is_sane_rate(double ticks_per_second)
 {
     return isfinite(ticks_per_second) && ticks_per_second >= 1.0 && ticks_per_second <= 1e12;
@@ -232,6 +220,38 @@ static const void *at_address(const assay__journal_view *view, const void *addre
 {
     uint64_t offset = (uint64_t)(uintptr_t)address - view->header.base_address;
     return in_pool(view, offset, bytes) ? view->bytes + offset : NULL;
+}
+
+/* The number of open spans of a lane whose `top` is the lane itself, because a begin or an end is
+ * under way. The spans around the one that ended last, which is in the slot, are still open: if one
+ * of them had ended, that one would be in the slot. Further spans may have begun since, but it
+ * cannot be told whether the frame behind is that of an open span. */
+static uint32_t depth_around_slot(const assay__journal_view *view, const assay__lane *copy)
+{
+    const assay__node *path[ASSAY_LANE_FRAMES]; /* from the node of the slot up to the root */
+    const assay__node *node = at_address(view, copy->pending.node, sizeof *node);
+    uint32_t length = 0, depth = 0;
+    for (; node != NULL && length < ASSAY_LANE_FRAMES; node = node_at(view, load32(&node->parent)))
+        path[length++] = node;
+    /* A span may have left its place in the call tree (binding.h): the rest is not known then. */
+    while (node == NULL && depth + 2 < length &&
+           at_address(view, copy->frames[depth + 1].node, sizeof *node) == path[length - 2 - depth])
+        depth++;
+    return depth;
+}
+
+uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
+                              const assay__lane *copy)
+{
+    uint64_t lane = view->header.base_address + (uint64_t)unit * ASSAY__JOURNAL_UNIT;
+    uint64_t frames = lane + offsetof(assay__lane, frames);
+    uint64_t top = (uint64_t)(uintptr_t)copy->top, distance = top - frames;
+    if (top == lane)
+        return depth_around_slot(view, copy);
+    if (top < frames || distance % sizeof(assay__frame) != 0 ||
+        distance / sizeof(assay__frame) >= ASSAY_LANE_FRAMES)
+        return 0;
+    return (uint32_t)(distance / sizeof(assay__frame));
 }
 
 bool assay__journal_read_open(const assay__journal_view *view, const assay__lane *lane,

@@ -66,7 +66,8 @@ const char *assay__journal_operation_name(const assay__journal_view *view, uint3
  * the end of the list, or where the list is broken. */
 bool assay__journal_read_lane(const assay__journal_view *view, uint32_t unit, assay__lane *copy);
 
-/* The number of open spans in the copy of a lane. */
+/* The number of open spans in the copy of a lane. It may lack spans that began after the last one
+ * ended, if the writer was in the middle of a begin or an end. */
 uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
                               const assay__lane *copy);
 
