@@ -293,23 +293,44 @@ bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, as
     return copy->kind >= ASSAY__NODE_ROOT && copy->kind <= ASSAY__NODE_COUNTER;
 }
 
-bool assay__journal_add_pending(const assay__journal_view *view, const assay__lane *lane,
-                                assay__node *copy, uint64_t *duration)
+/* Copy the slot, and the figures of the node once more if the count has changed since they were
+ * copied. The slot is copied after the figures: if a span was being entered into the node while
+ * they were copied, it is still in the slot, or else the count has changed. */
+static assay__pending slot_beside(const assay__pending *live, const assay__node *node,
+                                  assay__node *copy)
 {
-    const assay__pending *slot = &lane->pending;
-    uint64_t address = view->header.base_address + (uint64_t)copy->self * ASSAY__JOURNAL_UNIT;
-    if (slot->node == NULL || (uint64_t)(uintptr_t)slot->node != address ||
-        copy->kind != ASSAY__NODE_SPAN || slot->count != copy->count)
+    enum { TRIES = 100 };
+    assay__pending slot = {0};
+    for (int i = 0; i < TRIES; i++) {
+        slot = copy_pending(live);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (assay__journal_load(&node->count) == copy->count)
+            break;
+        copy_figures(copy, node);
+    }
+    return slot;
+}
+
+bool assay__journal_add_pending(const assay__journal_view *view, uint32_t unit, assay__node *copy,
+                                uint64_t *duration)
+{
+    const assay__lane *lane = lane_at(view, unit);
+    const assay__node *node = node_at(view, copy->self);
+    if (lane == NULL || node == NULL || copy->kind != ASSAY__NODE_SPAN)
         return false;
-    double value = (double)slot->duration;
-    if (slot->count == 0)
+    const assay__pending slot = slot_beside(&lane->pending, node, copy);
+    uint64_t address = view->header.base_address + (uint64_t)copy->self * ASSAY__JOURNAL_UNIT;
+    if (slot.node == NULL || (uint64_t)(uintptr_t)slot.node != address || slot.count != copy->count)
+        return false;
+    double value = (double)slot.duration;
+    if (slot.count == 0)
         copy->shift = value;
-    copy->count = slot->count + 1;
-    copy->sum = slot->sum + slot->duration;
-    copy->square_sum = slot->square_sum + (value - copy->shift) * (value - copy->shift);
-    copy->min = slot->duration < copy->min ? slot->duration : copy->min;
-    copy->max = slot->duration > copy->max ? slot->duration : copy->max;
-    *duration = slot->duration;
+    copy->count = slot.count + 1;
+    copy->sum = slot.sum + slot.duration;
+    copy->square_sum = slot.square_sum + (value - copy->shift) * (value - copy->shift);
+    copy->min = slot.duration < copy->min ? slot.duration : copy->min;
+    copy->max = slot.duration > copy->max ? slot.duration : copy->max;
+    *duration = slot.duration;
     return true;
 }
 

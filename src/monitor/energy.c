@@ -186,7 +186,7 @@ static void meter_node(const window *now, uint32_t unit, const assay__lane *lane
                        int device)
 {
     uint64_t pending, open;
-    (void)assay__journal_add_pending(now->view, lane, node, &pending);
+    (void)assay__journal_add_pending(now->view, unit, node, &pending);
     assay__journal_device *figures = node->count > 0 ? assay__node_device(now->state, node) : NULL;
     if (figures == NULL || !read_open_ticks(now, unit, lane, node, &open))
         return;
