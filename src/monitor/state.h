@@ -105,6 +105,7 @@ enum assay__owner_state {
     ASSAY__OWNER_ATTACHED,  /* a thread writes the lane */
     ASSAY__OWNER_DETACHING, /* that thread is ending and closes the lane */
     ASSAY__OWNER_ENDED,     /* the thread is gone; another thread may take the lane over */
+    ASSAY__OWNER_TORN_OFF,  /* the thread is gone, and nobody may take the lane over */
     ASSAY__OWNER_TASK,      /* a task or a stream writes the lane, on any thread */
     ASSAY__OWNER_ORPHANED   /* the monitor is gone; the thread frees this struct */
 };

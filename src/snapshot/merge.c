@@ -453,7 +453,8 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
     return add_span_node(merge, index, view, node, pending);
 }
 
-/* Add the call tree of the lane at `lane_unit`. `*spans` is raised by the number of completed spans. */
+/* Add the call tree of the lane at `lane_unit`. `*spans` is raised by the number of completed
+ * spans. */
 static assay_status add_tree(assay__merge *merge, const assay__journal_view *view,
                              uint32_t lane_unit, const assay__lane *lane, assay__node_map *nodes,
                              uint64_t *spans)
