@@ -114,7 +114,8 @@ ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assa
  * operation "(other)" below the same parent; those of known operations are recorded as before. */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
-/* Begin a span that is recorded individually, with its memory. */
+/* Begin a span that is recorded individually, with its memory. A journal has room for 4096 of them.
+ * Further ones are counted in their operation, and in the record's integrity section. */
 ASSAY_API assay_span assay_monitor_begin_metric(struct assay_monitor *monitor, const char *name);
 
 /* End a span and return its duration in nanoseconds; 0 for a span that was not recorded. */

@@ -524,6 +524,7 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     integrity->dropped_spans += header->dropped_spans;
     integrity->mismatched_ends += header->mismatched_ends;
     integrity->displaced_spans += header->displaced_spans;
+    integrity->dropped_metrics += header->dropped_metrics;
     integrity->full_journals += header->refused_growth > 0;
     assay_status status = ASSAY_OK;
     assay__lane lane;
