@@ -13,7 +13,6 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/snapshot.h"
-#include "base/grow.h"
 #include "base/text.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
@@ -54,6 +53,23 @@ static bool path_list_has(const path_list *list, const char *path)
     return false;
 }
 
+/* Returns false when out of memory. */
+static bool path_list_add(path_list *list, const char *path)
+{
+    if (list->count == list->capacity) {
+        size_t larger = list->capacity == 0 ? 16 : 2 * list->capacity;
+        char **grown = reallocarray(list->paths, larger, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        list->paths = grown;
+        list->capacity = larger;
+    }
+    char *copy = strdup(path);
+    if (copy != NULL)
+        list->paths[list->count++] = copy;
+    return copy != NULL;
+}
+
 static void cut_suffix(char *text, const char *suffix)
 {
     size_t length = strlen(text), cut = strlen(suffix);
@@ -91,12 +107,7 @@ static bool take_mapping(path_list *list, const char *pid, char *line)
     }
     if (path_list_has(list, path))
         return true;
-    if (!assay__grow(&list->paths, &list->capacity, list->count + 1, sizeof *list->paths))
-        return false;
-    char *copy = strdup(path);
-    if (copy != NULL)
-        list->paths[list->count++] = copy;
-    return copy != NULL;
+    return path_list_add(list, path);
 }
 
 /* List the journals of a process. Returns EX_OK, or the exit code after a message. */
