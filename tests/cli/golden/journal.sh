@@ -14,6 +14,9 @@ process=$!
 until "$ASSAY" journal $process 2>/dev/null | grep -q validate; do sleep 0.02; done
 "$ASSAY" journal $process | sed -n '/^begun/,$p' | mask
 kill -9 $process
+echo "== a link beside the journal counts nothing twice"
+ln -s "$(basename "$file")" journals/latest.assay
+"$ASSAY" journal journals | grep -oE '^step +[0-9]+'
 # Show a process once its journals contain a text.
 show_when() {
 	for _ in $(seq 500); do
