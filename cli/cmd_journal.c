@@ -2,6 +2,7 @@
  * folder or a process id. For a process id, the journals are found among the files that the process
  * has mapped into its memory. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,6 @@
 
 static const char journal_suffix[] = ".assay";
 
-/* At most this many journals of one process are shown. A process has one journal for each monitor.
- */
-enum { MAX_JOURNALS = 256 };
-
 typedef struct journal_settings {
     const char *json, *trace;
 } journal_settings;
@@ -35,15 +32,17 @@ static const option journal_options[] = {
      offsetof(journal_settings, trace)},
 };
 
+/* The journals of a process, which has one for each monitor. */
 typedef struct path_list {
-    char *paths[MAX_JOURNALS];
-    size_t count;
+    char **paths;
+    size_t count, capacity;
 } path_list;
 
 static void path_list_release(path_list *list)
 {
     while (list->count > 0)
         free(list->paths[--list->count]);
+    free(list->paths);
 }
 
 static bool path_list_has(const path_list *list, const char *path)
@@ -54,6 +53,23 @@ static bool path_list_has(const path_list *list, const char *path)
     return false;
 }
 
+/* Returns false when out of memory. */
+static bool path_list_add(path_list *list, const char *path)
+{
+    if (list->count == list->capacity) {
+        size_t larger = list->capacity == 0 ? 16 : 2 * list->capacity;
+        char **grown = reallocarray(list->paths, larger, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        list->paths = grown;
+        list->capacity = larger;
+    }
+    char *copy = strdup(path);
+    if (copy != NULL)
+        list->paths[list->count++] = copy;
+    return copy != NULL;
+}
+
 static void cut_suffix(char *text, const char *suffix)
 {
     size_t length = strlen(text), cut = strlen(suffix);
@@ -61,26 +77,37 @@ static void cut_suffix(char *text, const char *suffix)
         text[length - cut] = '\0';
 }
 
+static bool leads_to(const char *path, unsigned long long inode)
+{
+    struct stat file;
+    return stat(path, &file) == 0 && file.st_ino == inode;
+}
+
 /* Add the journal that a line of /proc/PID/maps names. Such a line ends in the inode and the path
- * of the mapped file. A path that now leads to another file is left out. */
-static void take_mapping(path_list *list, char *line)
+ * of the mapped file. A process in a container may have the file under a path that leads elsewhere
+ * here. A path that now leads to another file is left out. Returns false when out of memory. */
+static bool take_mapping(path_list *list, const char *pid, char *line)
 {
     unsigned long long inode = 0;
     int path_at = 0;
-    struct stat file;
+    char inside[PATH_MAX];
     line[strcspn(line, "\n")] = '\0';
-    if (sscanf(line, "%*s %*s %*s %*s %llu %n", &inode, &path_at) != 1 || path_at == 0 ||
-        list->count == MAX_JOURNALS)
-        return;
-    char *path = line + path_at;
-    cut_suffix(path, " (deleted)");
+    if (sscanf(line, "%*s %*s %*s %*s %llu %n", &inode, &path_at) != 1 || path_at == 0)
+        return true;
+    const char *path = line + path_at;
+    cut_suffix(line + path_at, " (deleted)");
     size_t length = strlen(path), suffix = sizeof journal_suffix - 1;
-    if (length <= suffix || strcmp(path + length - suffix, journal_suffix) != 0 ||
-        stat(path, &file) != 0 || file.st_ino != inode || path_list_has(list, path))
-        return;
-    char *copy = strdup(path);
-    if (copy != NULL)
-        list->paths[list->count++] = copy;
+    if (length <= suffix || strcmp(path + length - suffix, journal_suffix) != 0)
+        return true;
+    if (!leads_to(path, inode)) {
+        int used = snprintf(inside, sizeof inside, "/proc/%s/root%s", pid, path);
+        if (used < 0 || (size_t)used >= sizeof inside || !leads_to(inside, inode))
+            return true;
+        path = inside;
+    }
+    if (path_list_has(list, path))
+        return true;
+    return path_list_add(list, path);
 }
 
 /* List the journals of a process. Returns EX_OK, or the exit code after a message. */
@@ -91,13 +118,17 @@ static int find_journals(const char *pid, path_list *list)
     FILE *file = fopen(maps, "re");
     char *line = NULL;
     size_t capacity = 0;
-    bool readable = file != NULL;
-    while (file != NULL && getline(&line, &capacity, file) > 0)
-        take_mapping(list, line);
+    bool readable = file != NULL, complete = true;
+    while (file != NULL && complete && getline(&line, &capacity, file) > 0)
+        complete = take_mapping(list, pid, line);
     int failure = errno;
     free(line);
     if (file != NULL)
         fclose(file);
+    if (!complete) {
+        message_error("assay journal: out of memory");
+        return EX_OSERR;
+    }
     if (!readable && failure == ENOENT)
         message_error("assay journal: no process %s and no such file; give a journal, a directory "
                       "of journals or the id of a running process",
@@ -128,15 +159,16 @@ static bool is_running(const char *pid)
 static int read_subject(const char *subject, assay_record **record)
 {
     assay_error error = {0};
-    assay_status status;
+    assay_status status = ASSAY_OK;
     path_list list = {.count = 0};
     if (assay__text_is_number(subject) && (is_running(subject) || access(subject, F_OK) != 0)) {
         int code = find_journals(subject, &list);
+        if (code == EX_OK)
+            status = assay_snapshot_files((const char *const *)list.paths, list.count, NULL, &error,
+                                          record);
+        path_list_release(&list);
         if (code != EX_OK)
             return code;
-        status =
-            assay_snapshot_files((const char *const *)list.paths, list.count, NULL, &error, record);
-        path_list_release(&list);
     } else {
         status = assay_snapshot_files(&subject, 1, NULL, &error, record);
     }

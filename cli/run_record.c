@@ -3,6 +3,7 @@
  * after the program has ended, so it may allocate. */
 #include "cli/run_record.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -129,8 +130,32 @@ static void fill_heap(assay_record *record, const run_facts *facts)
     message_note("the heap of '%s' could not be measured: %s", facts->command[0], reason);
 }
 
+static uint64_t count_journals(const char *directory)
+{
+    static const char suffix[] = ".assay";
+    uint64_t count = 0;
+    DIR *stream = opendir(directory);
+    for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
+        size_t length = strlen(entry->d_name), end = sizeof suffix - 1;
+        count += length > end && strcmp(entry->d_name + length - end, suffix) == 0;
+    }
+    if (stream != NULL)
+        closedir(stream);
+    return count;
+}
+
+/* Make the record of a program none of whose journals can be read. */
+static assay_status make_without_spans(const run_facts *facts, bool still_made,
+                                       assay_record **record)
+{
+    assay_status status = assay_record_new(record);
+    if (status == ASSAY_OK && !still_made)
+        (*record)->integrity.unreadable_journals = count_journals(facts->journal_dir);
+    return status;
+}
+
 /* Read the journals of the program's processes as one record. Without readable journals the record
- * is empty. */
+ * has no operations. */
 static assay_status take_snapshot(const run_facts *facts, assay_error *error, assay_record **record)
 {
     if (scratch_dir_is_empty(facts->journal_dir))
@@ -144,7 +169,9 @@ static assay_status take_snapshot(const run_facts *facts, assay_error *error, as
                      trouble.message);
     if (status == ASSAY_E_MEMORY)
         *error = trouble;
-    return status == ASSAY_OK || status == ASSAY_E_MEMORY ? status : assay_record_new(record);
+    return status == ASSAY_OK || status == ASSAY_E_MEMORY
+               ? status
+               : make_without_spans(facts, status == ASSAY_E_STATE, record);
 }
 
 /* Add one figure of the memory samples as a counter track of the lane. `offset` is the offset of

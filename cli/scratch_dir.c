@@ -209,7 +209,7 @@ static void empty(DIR *directory)
 }
 
 /* If a program makes a file meanwhile, the inner directory stays, and so does the lock file, by
- * which it will be swept. */
+ * which it will be swept. If a program has put a link in its place, only the link is removed. */
 void scratch_dir_remove(const char *path)
 {
     const char *inner = strrchr(path, '/');
@@ -219,12 +219,12 @@ void scratch_dir_remove(const char *path)
     snprintf(outer, sizeof outer, "%.*s", (int)(inner - path), path);
     snprintf(lock, sizeof lock, "%s/%s", outer, lock_name);
     unlock_outer(lock);
-    DIR *directory = opendir(path);
-    if (directory == NULL)
-        return;
-    empty(directory);
-    closedir(directory);
-    if (rmdir(path) == 0)
+    DIR *directory = open_inside(AT_FDCWD, path);
+    if (directory != NULL) {
+        empty(directory);
+        closedir(directory);
+    }
+    if ((directory != NULL ? rmdir(path) : unlink(path)) == 0 || errno == ENOENT)
         unlink(lock);
     rmdir(outer);
 }

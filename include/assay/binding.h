@@ -3,7 +3,8 @@
  *     assay_site site = {.name = name};                     lives as long as its spans
  *     uint64_t start = assay_site_begin(&site, monitor);
  *     ...
- *     assay_site_end(&site, monitor, start, failed);
+ *     if (start != 0)                                       else it was not recorded
+ *         assay_site_end(&site, monitor, start, failed);
  *
  * The macros of span.h put a span into a block of C, which ends in the order of the stack. A block
  * of another language may be left out of order: a generator that is suspended within a block goes
@@ -40,9 +41,9 @@ ASSAY__HOT uint64_t assay_site_begin(assay_site *site, struct assay_monitor *mon
 }
 
 /* End the span of this site that began at `start`, or the innermost span of this site if `start` is
- * 0. `failed` says that an error ended the span; the record counts such spans. Returns the duration
- * in ticks, or 0 if there is no such span. The record's integrity section counts ends without a
- * span. */
+ * 0. So do not end a span whose begin returned 0: that would end another span of the site. `failed`
+ * says that an error ended the span; the record counts such spans. Returns the duration in ticks,
+ * or 0 if there is no such span. The record's integrity section counts ends without a span. */
 ASSAY__HOT uint64_t assay_site_end(const assay_site *site, struct assay_monitor *monitor,
                                    uint64_t start, bool failed)
 {

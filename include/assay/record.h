@@ -480,7 +480,8 @@ typedef struct assay_record_integrity {
     uint64_t unreadable_journals;
     uint64_t full_journals;   /* they could not grow, because the disk was full */
     uint64_t displaced_spans; /* counted in a neighbouring bucket, for lack of room */
-    uint64_t reserved[2];     /* zero */
+    uint64_t dropped_metrics; /* blocks that are in their operation but were not recorded singly */
+    uint64_t reserved[1];     /* zero */
 } assay_record_integrity;
 
 typedef struct assay_record {

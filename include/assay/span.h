@@ -16,11 +16,13 @@
  *
  * With a NULL monitor all of these do nothing. A span must end on the thread that began it. An end
  * that does not match a begin is counted in the record's integrity section and changes nothing
- * else. A block that is left by longjmp is counted as abandoned when the next block begins.
+ * else. A block that is left by longjmp is counted as abandoned when the next block begins whose
+ * operation is new at this place of the call tree. Until then, other blocks are recorded below it.
  *
  * Spans may be in signal handlers. A span of a handler that interrupts the begin or the end of
- * another span is refused and counted as dropped. Only the first span of an operation on a thread
- * must not be in a handler, because it allocates memory.
+ * another span is refused and counted as dropped. Such a handler must return: if it leaves by
+ * longjmp, later spans of the thread are dropped as well, and counted. Only the first span of an
+ * operation on a thread must not be in a handler, because it allocates memory.
  */
 #ifndef ASSAY_SPAN_H
 #define ASSAY_SPAN_H
@@ -114,7 +116,8 @@ ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assa
  * operation "(other)" below the same parent; those of known operations are recorded as before. */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
-/* Begin a span that is recorded individually, with its memory. */
+/* Begin a span that is recorded individually, with its memory. A journal has room for 4096 of them.
+ * Further ones are counted in their operation, and in the record's integrity section. */
 ASSAY_API assay_span assay_monitor_begin_metric(struct assay_monitor *monitor, const char *name);
 
 /* End a span and return its duration in nanoseconds; 0 for a span that was not recorded. */

@@ -97,18 +97,6 @@ bool assay__journal_read_lane(const assay__journal_view *view, uint32_t unit, as
     return true;
 }
 
-uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
-                              const assay__lane *copy)
-{
-    uint64_t frames = view->header.base_address + (uint64_t)unit * ASSAY__JOURNAL_UNIT +
-                      offsetof(assay__lane, frames);
-    uint64_t top = (uint64_t)(uintptr_t)copy->top, distance = top - frames;
-    if (top < frames || distance % sizeof(assay__frame) != 0 ||
-        distance / sizeof(assay__frame) >= ASSAY_LANE_FRAMES)
-        return 0;
-    return (uint32_t)(distance / sizeof(assay__frame));
-}
-
 static bool is_sane_rate(double ticks_per_second)
 {
     return isfinite(ticks_per_second) && ticks_per_second >= 1.0 && ticks_per_second <= 1e12;
@@ -234,6 +222,38 @@ static const void *at_address(const assay__journal_view *view, const void *addre
     return in_pool(view, offset, bytes) ? view->bytes + offset : NULL;
 }
 
+/* The number of open spans of a lane whose `top` is the lane itself, because a begin or an end is
+ * under way. The spans around the one that ended last, which is in the slot, are still open: if one
+ * of them had ended, that one would be in the slot. Further spans may have begun since, but it
+ * cannot be told whether the frame behind is that of an open span. */
+static uint32_t depth_around_slot(const assay__journal_view *view, const assay__lane *copy)
+{
+    const assay__node *path[ASSAY_LANE_FRAMES]; /* from the node of the slot up to the root */
+    const assay__node *node = at_address(view, copy->pending.node, sizeof *node);
+    uint32_t length = 0, depth = 0;
+    for (; node != NULL && length < ASSAY_LANE_FRAMES; node = node_at(view, load32(&node->parent)))
+        path[length++] = node;
+    /* A span may have left its place in the call tree (binding.h): the rest is not known then. */
+    while (node == NULL && depth + 2 < length &&
+           at_address(view, copy->frames[depth + 1].node, sizeof *node) == path[length - 2 - depth])
+        depth++;
+    return depth;
+}
+
+uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
+                              const assay__lane *copy)
+{
+    uint64_t lane = view->header.base_address + (uint64_t)unit * ASSAY__JOURNAL_UNIT;
+    uint64_t frames = lane + offsetof(assay__lane, frames);
+    uint64_t top = (uint64_t)(uintptr_t)copy->top, distance = top - frames;
+    if (top == lane)
+        return depth_around_slot(view, copy);
+    if (top < frames || distance % sizeof(assay__frame) != 0 ||
+        distance / sizeof(assay__frame) >= ASSAY_LANE_FRAMES)
+        return 0;
+    return (uint32_t)(distance / sizeof(assay__frame));
+}
+
 bool assay__journal_read_open(const assay__journal_view *view, const assay__lane *lane,
                               uint32_t level, uint32_t *operation)
 {
@@ -273,23 +293,44 @@ bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, as
     return copy->kind >= ASSAY__NODE_ROOT && copy->kind <= ASSAY__NODE_COUNTER;
 }
 
-bool assay__journal_add_pending(const assay__journal_view *view, const assay__lane *lane,
-                                assay__node *copy, uint64_t *duration)
+/* Copy the slot, and the figures of the node once more if the count has changed since they were
+ * copied. The slot is copied after the figures: if a span was being entered into the node while
+ * they were copied, it is still in the slot, or else the count has changed. */
+static assay__pending slot_beside(const assay__pending *live, const assay__node *node,
+                                  assay__node *copy)
 {
-    const assay__pending *slot = &lane->pending;
-    uint64_t address = view->header.base_address + (uint64_t)copy->self * ASSAY__JOURNAL_UNIT;
-    if (slot->node == NULL || (uint64_t)(uintptr_t)slot->node != address ||
-        copy->kind != ASSAY__NODE_SPAN || slot->count != copy->count)
+    enum { TRIES = 100 };
+    assay__pending slot = {0};
+    for (int i = 0; i < TRIES; i++) {
+        slot = copy_pending(live);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (assay__journal_load(&node->count) == copy->count)
+            break;
+        copy_figures(copy, node);
+    }
+    return slot;
+}
+
+bool assay__journal_add_pending(const assay__journal_view *view, uint32_t unit, assay__node *copy,
+                                uint64_t *duration)
+{
+    const assay__lane *lane = lane_at(view, unit);
+    const assay__node *node = node_at(view, copy->self);
+    if (lane == NULL || node == NULL || copy->kind != ASSAY__NODE_SPAN)
         return false;
-    double value = (double)slot->duration;
-    if (slot->count == 0)
+    const assay__pending slot = slot_beside(&lane->pending, node, copy);
+    uint64_t address = view->header.base_address + (uint64_t)copy->self * ASSAY__JOURNAL_UNIT;
+    if (slot.node == NULL || (uint64_t)(uintptr_t)slot.node != address || slot.count != copy->count)
+        return false;
+    double value = (double)slot.duration;
+    if (slot.count == 0)
         copy->shift = value;
-    copy->count = slot->count + 1;
-    copy->sum = slot->sum + slot->duration;
-    copy->square_sum = slot->square_sum + (value - copy->shift) * (value - copy->shift);
-    copy->min = slot->duration < copy->min ? slot->duration : copy->min;
-    copy->max = slot->duration > copy->max ? slot->duration : copy->max;
-    *duration = slot->duration;
+    copy->count = slot.count + 1;
+    copy->sum = slot.sum + slot.duration;
+    copy->square_sum = slot.square_sum + (value - copy->shift) * (value - copy->shift);
+    copy->min = slot.duration < copy->min ? slot.duration : copy->min;
+    copy->max = slot.duration > copy->max ? slot.duration : copy->max;
+    *duration = slot.duration;
     return true;
 }
 

@@ -66,7 +66,8 @@ const char *assay__journal_operation_name(const assay__journal_view *view, uint3
  * the end of the list, or where the list is broken. */
 bool assay__journal_read_lane(const assay__journal_view *view, uint32_t unit, assay__lane *copy);
 
-/* The number of open spans in the copy of a lane. */
+/* The number of open spans in the copy of a lane. It may lack spans that began after the last one
+ * ended, if the writer was in the middle of a begin or an end. */
 uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
                               const assay__lane *copy);
 
@@ -80,11 +81,12 @@ bool assay__journal_read_open(const assay__journal_view *view, const assay__lane
  * False at the end of the list, or where the list is broken. */
 bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, assay__node *copy);
 
-/* If the lane's slot contains a span of this node that is not yet entered into the node, add it to
- * the figures of the copy. `*duration` receives the duration of that span in ticks. False if there
- * is no such span. */
-bool assay__journal_add_pending(const assay__journal_view *view, const assay__lane *lane,
-                                assay__node *copy, uint64_t *duration);
+/* If the slot of the lane at `unit` contains a span of this node that is not yet entered into the
+ * node, add it to the figures of the copy. `*duration` receives the duration of that span in ticks.
+ * False if there is no such span. In a live journal the figures are copied again where they may be
+ * of two moments, so call this for each copy of a span's node. */
+bool assay__journal_add_pending(const assay__journal_view *view, uint32_t unit, assay__node *copy,
+                                uint64_t *duration);
 
 /* Copy the memory figures of a node, and the device figures of memory figures. False if there are
  * none. */

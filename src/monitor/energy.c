@@ -257,7 +257,7 @@ static bool read_busy(const window *now, uint32_t unit, const assay__lane *lane,
                       busy_node *found)
 {
     uint64_t pending, open;
-    (void)assay__journal_add_pending(now->view, lane, node, &pending);
+    (void)assay__journal_add_pending(now->view, unit, node, &pending);
     assay__journal_device *figures = node->count > 0 ? assay__node_device(now->state, node) : NULL;
     if (figures == NULL || !read_open_ticks(now, unit, lane, node, &open))
         return false;

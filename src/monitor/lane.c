@@ -44,6 +44,25 @@ static void close_lane(assay__lane *lane)
     __atomic_store_n(&lane->state, ASSAY__LANE_ENDED, __ATOMIC_RELEASE);
 }
 
+/* Whether the thread was cancelled asynchronously in the middle of a begin or an end. */
+static bool is_torn_off(const assay__lane *lane)
+{
+    return lane->top == (const assay__frame *)(const void *)lane;
+}
+
+/* Close the lane of a thread that is ending, so that another thread may take it over. The lane of a
+ * thread that was torn off stays as it is: readers can handle it, and nobody writes it any more. */
+static int leave_lane(const assay__lane_owner *owner)
+{
+    if (assay__monitor_id(owner->monitor) != owner->monitor_id) /* after a fork */
+        return ASSAY__OWNER_ENDED;
+    if (is_torn_off(owner->lane))
+        return ASSAY__OWNER_TORN_OFF;
+    assay__lane_settle(assay__monitor_state_of(owner->monitor), owner->lane);
+    close_lane(owner->lane);
+    return ASSAY__OWNER_ENDED;
+}
+
 static void end_thread(void *argument)
 {
     assay__thread_lanes *lanes = argument;
@@ -51,11 +70,7 @@ static void end_thread(void *argument)
         next = owner->next_in_thread;
         int expected = ASSAY__OWNER_ATTACHED;
         if (atomic_compare_exchange_strong(&owner->state, &expected, ASSAY__OWNER_DETACHING)) {
-            if (assay__monitor_id(owner->monitor) == owner->monitor_id) { /* not so after a fork */
-                assay__lane_settle(assay__monitor_state_of(owner->monitor), owner->lane);
-                close_lane(owner->lane);
-            }
-            atomic_store(&owner->state, ASSAY__OWNER_ENDED);
+            atomic_store(&owner->state, leave_lane(owner));
         } else {
             free_owner(owner);
         }
@@ -264,9 +279,7 @@ assay__lane_owner *assay__lane_for_stream(assay_monitor *monitor, const char *na
 
 void assay__lane_end(assay__lane_owner *owner)
 {
-    assay__lane_settle(assay__monitor_state_of(owner->monitor), owner->lane);
-    close_lane(owner->lane);
-    atomic_store(&owner->state, ASSAY__OWNER_ENDED);
+    atomic_store(&owner->state, leave_lane(owner));
 }
 
 assay__lane_owner *assay__lane_in_use(assay__lane_owner *own)

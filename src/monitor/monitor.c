@@ -32,6 +32,12 @@ enum {
     MOST_RING_BYTES = 1 << 30
 };
 
+/* What the head contains. The kernel sets all of it to 0 in a forked child. */
+typedef struct monitor_front {
+    assay__monitor_head head;
+    _Alignas(128) _Atomic uint64_t drops; /* dropped spans that the journal does not count yet */
+} monitor_front;
+
 static uint64_t new_monitor_id(void)
 {
     static _Atomic uint64_t last;
@@ -359,6 +365,25 @@ static void leave_parents_journal(assay__monitor_state *state)
     assay__journal_forget(&state->journal);
 }
 
+/* Move the drops from the head to the journal, if there is one. */
+static void enter_drops(assay_monitor *monitor)
+{
+    assay__journal_header *header = assay__monitor_state_of(monitor)->journal.header;
+    uint64_t drops = atomic_exchange(&((monitor_front *)(void *)monitor)->drops, 0);
+    if (drops > 0 && header != NULL)
+        __atomic_fetch_add(&header->dropped_spans, drops, __ATOMIC_RELAXED);
+}
+
+/* In a forked child that has no journal yet, the state still has the address of the parent's
+ * journal, which the child must not touch. The drop then waits in the head. */
+void assay__monitor_drop_span(assay_monitor *monitor)
+{
+    monitor_front *front = (monitor_front *)(void *)monitor;
+    atomic_fetch_add(&front->drops, 1);
+    if (__atomic_load_n(&front->head.id, __ATOMIC_ACQUIRE) != 0)
+        enter_drops(monitor);
+}
+
 /* Make a journal for a forked child. The first thread of the child that comes here makes it; other
  * threads wait. The flag `rebuilding` of the head says that a thread is at work. The kernel wipes
  * the head at every fork. So a grandchild that is forked meanwhile finds the flag cleared and makes
@@ -382,6 +407,7 @@ static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state 
     }
     atomic_store(&state->rebuilding, false);
     set_id(monitor, id);
+    enter_drops(monitor);
     return id;
 }
 

@@ -20,16 +20,12 @@ enum { EVENTS_AHEAD = 16 };
 /* The longest duration that is recorded, in ticks: about a century. */
 static const double MOST_TICKS = 9e18;
 
+/* Longer durations, and durations of operations with a larger sum, are entered at once. */
+static const uint64_t MOST_LATE_TICKS = (uint64_t)1 << 62;
+
 static uint64_t rounded(double value)
 {
     return (uint64_t)(value + 0.5);
-}
-
-static void drop_span(assay_monitor *monitor)
-{
-    assay__monitor_state *state = assay__monitor_state_of(monitor);
-    if (state->journal.header != NULL)
-        __atomic_fetch_add(&state->journal.header->dropped_spans, 1, __ATOMIC_RELAXED);
 }
 
 static uint64_t ticks_of(const assay__monitor_state *state)
@@ -85,7 +81,7 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
     bool done = false;
     assay__lane_owner *owner = NULL;
     if (!assay__slow_enter()) {
-        drop_span(monitor);
+        assay__monitor_drop_span(monitor);
         return false;
     }
     if (assay__monitor_revive(monitor) != ASSAY__NO_MONITOR) {
@@ -94,7 +90,7 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
         if (owner != NULL)
             put_top(owner);
         if (!done)
-            drop_span(monitor);
+            assay__monitor_drop_span(monitor);
     }
     assay__slow_leave(owner);
     return done;
@@ -547,9 +543,14 @@ static bool add_duration(assay__lane_owner *owner, void *context)
         return false;
     double ticks = assay__clock_ticks_of_ns(state->clock, (double)added->duration_ns);
     uint64_t duration = ticks < MOST_TICKS ? rounded(ticks) : (uint64_t)MOST_TICKS;
-    if (lane->pending.node == node)
-        assay__lane_settle(state, lane);
-    assay__node_record(state, node, duration);
+    assay__lane_settle(state, lane);
+    /* It goes through the slot, so that a reader finds all of its figures or none. Large durations
+     * do not, because only assay__node_record() keeps the sum from wrapping around. */
+    const assay__figures before = assay__figures_of(node);
+    if (duration <= MOST_LATE_TICKS && before.sum <= MOST_LATE_TICKS)
+        assay__pending_put(&lane->pending, node, duration, &before);
+    else
+        assay__node_record(state, node, duration);
     uint64_t now = ticks_of(state);
     assay__lane_add_event(lane, node, now > duration ? now - duration : 0, now);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)

@@ -48,6 +48,10 @@ typedef struct assay__monitor_state {
 
 assay__monitor_state *assay__monitor_state_of(const assay_monitor *monitor);
 
+/* Count a span that is dropped. A signal handler may call this while a forked child has no journal
+ * yet. */
+void assay__monitor_drop_span(assay_monitor *monitor);
+
 /* The journal of a live monitor, to make a snapshot of it. Also updates the journal's latest
  * anchor. NULL for a disabled monitor. */
 const assay__journal_header *assay__monitor_journal(assay_monitor *monitor);
@@ -101,6 +105,7 @@ enum assay__owner_state {
     ASSAY__OWNER_ATTACHED,  /* a thread writes the lane */
     ASSAY__OWNER_DETACHING, /* that thread is ending and closes the lane */
     ASSAY__OWNER_ENDED,     /* the thread is gone; another thread may take the lane over */
+    ASSAY__OWNER_TORN_OFF,  /* the thread is gone, and nobody may take the lane over */
     ASSAY__OWNER_TASK,      /* a task or a stream writes the lane, on any thread */
     ASSAY__OWNER_ORPHANED   /* the monitor is gone; the thread frees this struct */
 };

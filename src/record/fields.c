@@ -419,6 +419,7 @@ const assay__field assay__record_integrity_fields[] = {
     COUNT(assay_record_integrity, unreadable_journals),
     RARE_COUNT(assay_record_integrity, full_journals),
     RARE_COUNT(assay_record_integrity, displaced_spans),
+    RARE_COUNT(assay_record_integrity, dropped_metrics),
     END,
 };
 

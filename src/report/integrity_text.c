@@ -19,6 +19,8 @@ void assay__print_integrity(const assay_record_integrity *integrity, FILE *strea
     note(stream, integrity->displaced_spans,
          "spans counted in a neighbouring bucket: quantiles may be off\n"
          "      (raise journal_bytes)");
+    note(stream, integrity->dropped_metrics,
+         "blocks counted in their operation, but not recorded one by one: no room");
     note(stream, integrity->dropped_events,
          "trace events overwritten by newer ones (raise trace_events)");
     note(stream, integrity->mismatched_ends, "span ends without their begin");

@@ -453,9 +453,11 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
     return add_span_node(merge, index, view, node, pending);
 }
 
-/* Add the call tree of a lane. `*spans` is raised by the number of completed spans. */
+/* Add the call tree of the lane at `lane_unit`. `*spans` is raised by the number of completed
+ * spans. */
 static assay_status add_tree(assay__merge *merge, const assay__journal_view *view,
-                             const assay__lane *lane, assay__node_map *nodes, uint64_t *spans)
+                             uint32_t lane_unit, const assay__lane *lane, assay__node_map *nodes,
+                             uint64_t *spans)
 {
     assay__node node;
     size_t most = nodes->count; /* a list that is longer than the journal forms a cycle */
@@ -467,7 +469,7 @@ static assay_status add_tree(assay__merge *merge, const assay__journal_view *vie
             continue;
         uint64_t duration;
         const uint64_t *pending =
-            assay__journal_add_pending(view, lane, &node, &duration) ? &duration : NULL;
+            assay__journal_add_pending(view, lane_unit, &node, &duration) ? &duration : NULL;
         *spans += node.kind == ASSAY__NODE_SPAN ? node.count : 0;
         assay_status status =
             add_node(merge, view, &node, pending, lane->first_node, lane->kind, nodes);
@@ -522,6 +524,7 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     integrity->dropped_spans += header->dropped_spans;
     integrity->mismatched_ends += header->mismatched_ends;
     integrity->displaced_spans += header->displaced_spans;
+    integrity->dropped_metrics += header->dropped_metrics;
     integrity->full_journals += header->refused_growth > 0;
     assay_status status = ASSAY_OK;
     assay__lane lane;
@@ -530,7 +533,7 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     for (uint32_t unit = header->first_lane;
          status == ASSAY_OK && assay__journal_read_lane(view, unit, &lane); unit = lane.next) {
         uint64_t spans = 0;
-        status = add_tree(merge, view, &lane, &nodes, &spans);
+        status = add_tree(merge, view, unit, &lane, &nodes, &spans);
         if (status == ASSAY_OK)
             status = assay__merge_lane(merge, view, unit, index++, &lane, &nodes, spans);
         all_spans += spans;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "assay/record_build.h"
 #include "base/error.h"
@@ -136,6 +138,20 @@ static bool has_suffix(const char *name)
     return length > suffix && strcmp(name + length - suffix, ASSAY__JOURNAL_SUFFIX) == 0;
 }
 
+/* Whether the path, of an entry of the directory, is a link to another journal of the same
+ * directory, which is in the list under its own name. */
+static bool is_second_name(const char *path, int directory)
+{
+    char target[PATH_MAX];
+    struct stat ours, folder;
+    if (readlink(path, target, sizeof target) < 0 || realpath(path, target) == NULL ||
+        !has_suffix(target))
+        return false;
+    strrchr(target, '/')[1] = '\0';
+    return fstat(directory, &ours) == 0 && stat(target, &folder) == 0 &&
+           folder.st_dev == ours.st_dev && folder.st_ino == ours.st_ino;
+}
+
 static int by_text(const void *left, const void *right)
 {
     return strcmp(*(char *const *)left, *(char *const *)right);
@@ -152,7 +168,8 @@ static assay_status add_journals(path_list *list, const char *directory, DIR *st
             continue;
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        status = add_path(list, path, error);
+        if (!is_second_name(path, dirfd(stream)))
+            status = add_path(list, path, error);
     }
     closedir(stream);
     if (list->count > first)

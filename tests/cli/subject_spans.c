@@ -1,9 +1,10 @@
-/* A program with spans to look at from outside: subject_spans [done|kill|wait|worker|names]
+/* A program with spans to look at from outside: subject_spans [done|kill|wait|worker|names|many]
  *   done    completes everything
  *   kill    kills itself with spans open
  *   wait    sleeps with a span open until it is killed
  *   worker  also measures in a forked child
- *   names   has operations whose names come from a hostile place */
+ *   names   has operations whose names come from a hostile place
+ *   many    has 300 monitors more, and then waits */
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -48,6 +49,19 @@ static void track_hostile_names(assay_monitor *monitor)
     assay_span_end(assay_monitor_begin(monitor, long_name));
 }
 
+static void wait_with_many_monitors(void)
+{
+    for (int i = 0; i < 300; i++) {
+        assay_monitor *monitor = NULL;
+        if (assay_monitor_new(NULL, &monitor) != ASSAY_OK)
+            exit(1);
+        ASSAY_TRACK(monitor, "one of many") {
+        }
+    }
+    for (;;)
+        pause();
+}
+
 static void measure_in_child(assay_monitor *monitor)
 {
     pid_t child = fork();
@@ -73,6 +87,8 @@ int main(int argc, char **argv)
         measure_in_child(monitor);
     if (strcmp(mode, "names") == 0)
         track_hostile_names(monitor);
+    if (strcmp(mode, "many") == 0)
+        wait_with_many_monitors();
     if (strcmp(mode, "kill") == 0 || strcmp(mode, "wait") == 0) {
         ASSAY_SCOPE(monitor, "epoch");
         ASSAY_SCOPE(monitor, "validate");

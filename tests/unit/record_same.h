@@ -381,6 +381,7 @@ static inline void same_integrity(const assay_record_integrity *a, const assay_r
     assert_int_equal(a->unreadable_journals, b->unreadable_journals);
     assert_int_equal(a->full_journals, b->full_journals);
     assert_int_equal(a->displaced_spans, b->displaced_spans);
+    assert_int_equal(a->dropped_metrics, b->dropped_metrics);
 }
 
 #define SAME_ALL(compare, array, count)                                                            \

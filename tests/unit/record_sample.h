@@ -360,7 +360,7 @@ static inline assay_record *sample_record(void)
     fill_operations(record);
     fill_lists(record);
     fill_subjects(record);
-    record->integrity = (assay_record_integrity){1, 2, 3, 4, 5, INT64_MAX, 7, 8, {0}};
+    record->integrity = (assay_record_integrity){1, 2, 3, 4, 5, INT64_MAX, 7, 8, 9, {0}};
     return record;
 }
 

@@ -2,6 +2,7 @@
 #include "tests/unit/monitor_fixture.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -93,6 +94,51 @@ static void test_a_closed_journal_is_read_in_full(void **state)
     assert_int_equal(record->integrity.torn_operations, 0);
     assert_true(record->clock.frequency_hz.value > 1e5);
     assay_record_free(record);
+}
+
+/* A program that is killed in a tight loop is nearly always in the middle of a begin or an end. The
+ * spans around the loop are still open. */
+static void test_a_killed_program_has_open_spans(void **state)
+{
+    (void)state;
+    enum { KILLS = 20 };
+    char killed[80];
+    snprintf(killed, sizeof killed, "%s.killed.assay", path);
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.journal_path = killed;
+    for (int i = 0; i < KILLS; i++) {
+        int ends[2];
+        char byte;
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            assay_monitor *monitor = open_monitor(&options);
+            ASSAY_TRACK(monitor, "outer")
+                ASSAY_TRACK(monitor, "middle") {
+                    for (uint64_t spans = 1;; spans++) {
+                        ASSAY_TRACK(monitor, "inner") {
+                        }
+                        if (spans == 1000 && write(ends[1], "", 1) != 1)
+                            _exit(1);
+                    }
+                }
+        }
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        usleep((useconds_t)(100 * i));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        assay_record *record = NULL;
+        assert_int_equal(assay_snapshot_file(killed, NULL, &record), ASSAY_OK);
+        assert_true(record->open_span_count == 2 || record->open_span_count == 3);
+        assert_string_equal(record->open_spans[0].operation, "outer");
+        assert_string_equal(record->open_spans[1].operation, "middle");
+        assert_true(record->open_spans[1].start_seconds >= record->open_spans[0].start_seconds);
+        assay_record_free(record);
+        unlink(killed);
+        close(ends[0]);
+        close(ends[1]);
+    }
 }
 
 static void test_truncation_anywhere_is_said(void **state)
@@ -295,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_closed_journal_is_read_in_full),
+        cmocka_unit_test(test_a_killed_program_has_open_spans),
         cmocka_unit_test(test_truncation_anywhere_is_said),
         cmocka_unit_test(test_a_sparse_journal_costs_no_memory),
         cmocka_unit_test(test_foreign_and_future_files_are_refused),

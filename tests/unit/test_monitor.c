@@ -259,6 +259,22 @@ static void test_metrics_are_recorded_one_by_one(void **state)
     assay_monitor_free(monitor);
 }
 
+static void test_metrics_beyond_the_room_are_counted(void **state)
+{
+    (void)state;
+    enum { METRICS = 4096 + 10 };
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < METRICS; i++)
+        ASSAY_METRIC(monitor, "metric") {
+        }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "metric")->count, METRICS);
+    assert_int_equal(record->metric_count, 4096);
+    assert_int_equal(record->integrity.dropped_metrics, 10);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 static void test_samples_are_kept_up_to_their_bound(void **state)
 {
     (void)state;
@@ -446,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_a_monitor_at_a_reused_address_starts_empty),
         cmocka_unit_test(test_run_time_names_nest_and_report_their_duration),
         cmocka_unit_test(test_metrics_are_recorded_one_by_one),
+        cmocka_unit_test(test_metrics_beyond_the_room_are_counted),
         cmocka_unit_test(test_samples_are_kept_up_to_their_bound),
         cmocka_unit_test(test_the_event_ring_keeps_the_newest),
         cmocka_unit_test(test_counters_and_late_completions),

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -146,6 +147,60 @@ static void test_a_handler_after_every_instruction(void **state)
     step_through(0, STOPS, true, true);
 }
 
+/* In a forked child: one round, with a handler after instruction `at`. The exit status is 0 if all
+ * is well, and 2 if the round has fewer instructions. */
+static int round_of_child(long at)
+{
+    steps = 0;
+    stop_at = at;
+    handled = 0;
+    stepping = true;
+    raise(SIGTRAP);
+    one_round(1, false);
+    stepping = false;
+    raise(SIGTRAP);
+    if (handled == 0)
+        return 2;
+    assay_record *record = NULL, *handlers = NULL;
+    bool good = assay_monitor_record(monitor, NULL, &record) == ASSAY_OK &&
+                assay_monitor_record(handlers_monitor, NULL, &handlers) == ASSAY_OK &&
+                spans_of(record, "outer") == 1 && spans_of(record, "inner") == 1 &&
+                spans_of(handlers, "in a handler") + handlers->integrity.dropped_spans == 1;
+    return good ? 0 : 1;
+}
+
+/* A handler comes while a forked child has no journal yet, or makes one. */
+static void test_a_handler_before_a_child_has_a_journal(void **state)
+{
+    (void)state;
+    enum { STRIDE = 997, MOST = 1000 };
+    struct sigaction action = {.sa_sigaction = after_instruction, .sa_flags = SA_SIGINFO}, before;
+    sigaction(SIGTRAP, &action, &before);
+    for (int monitors = 1; monitors <= 2; monitors++) {
+        monitor = handlers_monitor = private_monitor(0);
+        if (monitors == 2)
+            handlers_monitor = private_monitor(0);
+        meet_all_places();
+        int status = 0, children = 0;
+        for (; WIFEXITED(status) && WEXITSTATUS(status) == 0 && children < MOST; children++) {
+            pid_t child = fork();
+            assert_true(child >= 0);
+            if (child == 0) {
+                signal(SIGSEGV, SIG_DFL); /* else cmocka goes on with the tests in the child */
+                _exit(round_of_child(STRIDE * children));
+            }
+            assert_int_equal(waitpid(child, &status, 0), child);
+        }
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 2);
+        assert_true(children > 5);
+        if (monitors == 2)
+            assay_monitor_free(handlers_monitor);
+        assay_monitor_free(monitor);
+    }
+    sigaction(SIGTRAP, &before, NULL);
+}
+
 #else
 
 static void test_a_handler_after_every_instruction(void **state)
@@ -153,6 +208,11 @@ static void test_a_handler_after_every_instruction(void **state)
     (void)state;
     print_message("skipped: needs the trap flag of x86, and no sanitizer\n");
     skip();
+}
+
+static void test_a_handler_before_a_child_has_a_journal(void **state)
+{
+    test_a_handler_after_every_instruction(state);
 }
 
 #endif
@@ -308,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_handler_after_every_instruction),
+        cmocka_unit_test(test_a_handler_before_a_child_has_a_journal),
         cmocka_unit_test(test_handlers_at_random_moments),
         cmocka_unit_test(test_blocks_that_are_left_by_longjmp),
         cmocka_unit_test(test_a_block_that_its_own_function_leaves),

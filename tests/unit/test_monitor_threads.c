@@ -3,6 +3,7 @@
 #include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -315,6 +316,56 @@ static void test_a_thread_outlives_a_monitor(void **state)
     pthread_barrier_destroy(&all_there);
 }
 
+static _Atomic uint64_t spans_ended;
+static atomic_bool may_be_cancelled;
+
+static void *measure_until_cancelled(void *argument)
+{
+    assay_monitor *monitor = argument;
+    for (int i = 0;; i++) {
+        ASSAY_TRACK(monitor, "cancelled") {
+        }
+        atomic_fetch_add_explicit(&spans_ended, 1, memory_order_relaxed);
+        if (i == SPANS) { /* the slow paths are behind us */
+            pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+            may_be_cancelled = true;
+        }
+    }
+    return NULL;
+}
+
+/* Most of these threads are cancelled in the middle of a begin or an end. */
+static void test_threads_that_are_cancelled_at_any_instruction(void **state)
+{
+    (void)state;
+    enum { CANCELLED = 40 };
+    if (THREAD_SANITIZER || ADDRESS_SANITIZER) {
+        print_message("skipped: sanitizers do not support asynchronous cancelling\n");
+        skip();
+    }
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.private_journal = true;
+    options.memory = ASSAY_MEMORY_OFF;
+    assay_monitor *monitor = open_monitor(&options);
+    for (int i = 0; i < CANCELLED; i++) {
+        pthread_t thread;
+        may_be_cancelled = false;
+        assert_int_equal(pthread_create(&thread, NULL, measure_until_cancelled, monitor), 0);
+        while (!may_be_cancelled)
+            sched_yield();
+        usleep((useconds_t)(10 * i));
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    assay_record *record = record_of(monitor);
+    uint64_t count = operation_of(record, "cancelled")->count;
+    assert_true(count >= spans_ended && count <= spans_ended + CANCELLED);
+    assert_true(record->integrity.abandoned_spans <= CANCELLED);
+    assert_int_equal(record->integrity.dropped_spans, 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 static double monotonic_seconds(void)
 {
     struct timespec now;
@@ -451,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_a_thread_that_ends_inside_a_span),
         cmocka_unit_test(test_snapshots_beside_busy_threads),
         cmocka_unit_test(test_a_thread_outlives_a_monitor),
+        cmocka_unit_test(test_threads_that_are_cancelled_at_any_instruction),
         cmocka_unit_test(test_a_known_busy_loop_is_measured_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

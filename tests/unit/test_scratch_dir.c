@@ -276,6 +276,28 @@ static void test_what_is_not_ours_is_not_swept(void **state)
     assert_int_equal(rmdir(others), 0);
 }
 
+/* A program removed the directory, or put a link to its own files in its place. */
+static void test_what_a_link_leads_to_is_not_removed(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH_SIZE], others[64], file[80];
+    snprintf(others, sizeof others, "%s/others", parent);
+    snprintf(file, sizeof file, "%s/precious", others);
+    assert_int_equal(mkdir(others, 0700), 0);
+    assert_true(close(open(file, O_WRONLY | O_CREAT, 0600)) == 0);
+    for (int linked = 0; linked < 2; linked++) {
+        assert_true(scratch_dir_make(0, path));
+        assert_int_equal(rmdir(path), 0);
+        if (linked)
+            assert_int_equal(symlink(others, path), 0);
+        scratch_dir_remove(path);
+        assert_int_equal(entries(parent), 1);
+        assert_int_equal(access(file, F_OK), 0);
+    }
+    unlink(file);
+    rmdir(others);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_file_in_use_is_not_swept, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_what_could_not_be_removed_is_swept_later, make_parent,
+                                        remove_parent),
+        cmocka_unit_test_setup_teardown(test_what_a_link_leads_to_is_not_removed, make_parent,
                                         remove_parent),
         cmocka_unit_test_setup_teardown(test_what_is_not_ours_is_not_swept, make_parent,
                                         remove_parent),

@@ -171,6 +171,7 @@ const LOSSES: { [key: string]: string } = {
     unreadable_journals: "journals could not be read",
     full_journals: "journals could not grow: the disk was full",
     displaced_spans: "spans were counted in a neighbouring bucket",
+    dropped_metrics: "blocks count in their operation but were not recorded one by one",
 };
 
 // A list of what could not be recorded; null if nothing was lost.

@@ -20,3 +20,6 @@ assert record["wall_seconds"] > 0
 PYTHON
 show run -q --json killed.json -- sh -c 'kill -9 $$'
 python3 -c 'import json; p = json.load(open("killed.json"))["process"]; print(p["exit_status"], p["signal"])'
+echo "== the only journal could not be made"
+"$ASSAY" run -q --json lost.json -- sh -c 'ln -s "/dev/null/No space left" "$ASSAY_JOURNAL_DIR/p.1.1.assay"' 2>&1 | sed 's|/[^ ]*/||'
+python3 -c 'import json; print(json.load(open("lost.json"))["integrity"]["unreadable_journals"])'
