@@ -191,13 +191,13 @@ ASSAY__HOT void assay__lane_lock(assay__lane *lane)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Store a field that only this thread writes, in one piece. */
+/* Store a field that only this thread writes, in one piece and behind all earlier stores. */
 static inline void assay__publish_double(double *field, double value)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
     *(volatile double *)field = value;
 #else
-    __atomic_store(field, &value, __ATOMIC_RELAXED);
+    __atomic_store(field, &value, __ATOMIC_RELEASE);
 #endif
 }
 
@@ -321,7 +321,7 @@ ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration, assay__f
     figures->count++;
     assay__publish_add(&page[assay__bucket(duration, exponent)], 1);
     assay__publish_double(&node->square_sum, figures->square_sum);
-    __atomic_store_n(&node->sum, figures->sum, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->sum, figures->sum, __ATOMIC_RELEASE);
     __atomic_store_n(&node->count, figures->count, __ATOMIC_RELEASE);
     return 1;
 }

@@ -148,7 +148,7 @@ void assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t
     double deviation = value - node->shift;
     double square_sum = node->square_sum + deviation * deviation;
     assay__publish_add(bucket, 1);
-    __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
+    __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELEASE);
     if (duration < node->min)
         __atomic_store_n(&node->min, duration, __ATOMIC_RELAXED);
     if (duration > node->max)
