@@ -1,6 +1,11 @@
 /* A pool of worker threads that wait for work. A worker first spins for some ten microseconds,
- * because the parts of one pass follow each other closely, and then sleeps. Threads take the parts
- * one by one. So a thread that is not scheduled delays nobody: the other threads take its parts.
+ * because the parts of one pass follow each other closely, and then sleeps.
+ *
+ * Each thread has a share of the parts, from its first part on. So a thread computes about the same
+ * rows in each work of a pass, and finds what it has computed before in the cache of its own core.
+ * On an Intel processor, a pass of the graph transformer takes 2 % less time on two threads than if
+ * each takes whatever part comes next. A thread that has no parts left takes the last parts of the
+ * others' shares. So a thread that is not scheduled delays nobody.
  *
  * In this file, a work is what one call of assay__parallel() has to compute. A worker joins a work
  * by adding itself to `active` and then checking that the work is still open. The caller closes the
@@ -32,8 +37,8 @@ static struct {
 
     atomic_bool open;
     atomic_int active; /* workers that have joined the work or are about to */
-    atomic_int next;   /* the next part to take */
-    int parts;
+    int shares;        /* of the caller, and of each worker in the order of their numbers */
+    _Atomic uint64_t left[MAX_THREADS]; /* of a share: the first part, and the end << 32 */
     assay__part part;
     void *context;
 } pool = {
@@ -50,11 +55,34 @@ static void pause_briefly(void)
 #endif
 }
 
-static void take_parts(void)
+static uint64_t share_of(uint32_t first, uint32_t end)
+{
+    return first | (uint64_t)end << 32;
+}
+
+/* Take the first or the last part of a share. Returns -1 if none is left. */
+static int take_part(_Atomic uint64_t *share, bool last)
+{
+    uint64_t left = atomic_load(share);
+    for (;;) {
+        const uint32_t first = (uint32_t)left, end = (uint32_t)(left >> 32);
+        if (first >= end)
+            return -1;
+        const uint64_t rest = last ? share_of(first, end - 1) : share_of(first + 1, end);
+        if (atomic_compare_exchange_weak(share, &left, rest))
+            return (int)(last ? end - 1 : first);
+    }
+}
+
+/* Compute the parts of thread `number`, and then what the others have left. */
+static void take_parts(int number)
 {
     inside = true;
-    for (int part; (part = atomic_fetch_add(&pool.next, 1)) < pool.parts;)
-        pool.part(pool.context, part);
+    for (int i = 0; i < pool.shares; i++) {
+        const int share = (number + i) % pool.shares;
+        for (int part; (part = take_part(&pool.left[share], share != number)) >= 0;)
+            pool.part(pool.context, part);
+    }
     inside = false;
 }
 
@@ -76,16 +104,17 @@ static unsigned await_work(unsigned seen)
     return atomic_load(&pool.works);
 }
 
-static void *worker(void *unused)
+/* `number` is the worker's number, as an address; the caller of a work has the number 0. */
+static void *worker(void *number)
 {
     for (unsigned seen = 0;;) {
         seen = await_work(seen);
         atomic_fetch_add(&pool.active, 1);
         if (atomic_load(&pool.open))
-            take_parts();
+            take_parts((int)(intptr_t)number);
         atomic_fetch_sub(&pool.active, 1);
     }
-    return unused;
+    return NULL;
 }
 
 /* Starts workers until there are as many as wanted, or until the system refuses one. The workers
@@ -109,7 +138,8 @@ static void start_workers(int wanted)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setsigmask_np(&attributes, &all);
     pthread_t thread;
-    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)
+    while (pool.workers < wanted &&
+           pthread_create(&thread, &attributes, worker, (void *)(intptr_t)(pool.workers + 1)) == 0)
         pool.workers++;
     pthread_attr_destroy(&attributes);
 }
@@ -117,10 +147,12 @@ static void start_workers(int wanted)
 static void run(int parts, assay__part part, void *context)
 {
     start_workers(assay__threads() - 1);
-    pool.parts = parts;
     pool.part = part;
     pool.context = context;
-    atomic_store(&pool.next, 0);
+    pool.shares = pool.workers + 1 < assay__threads() ? pool.workers + 1 : assay__threads();
+    for (int i = 0; i < pool.shares; i++)
+        atomic_store(&pool.left[i], share_of((uint32_t)((int64_t)parts * i / pool.shares),
+                                             (uint32_t)((int64_t)parts * (i + 1) / pool.shares)));
     atomic_store(&pool.open, true);
     atomic_fetch_add(&pool.works, 1);
     if (atomic_load(&pool.sleepers) > 0) {
@@ -128,7 +160,7 @@ static void run(int parts, assay__part part, void *context)
         pthread_cond_broadcast(&pool.wake);
         pthread_mutex_unlock(&pool.lock);
     }
-    take_parts();
+    take_parts(0);
     atomic_store(&pool.open, false);
     for (int i = 0; atomic_load(&pool.active) > 0; i++)
         if (i < SPINS)
