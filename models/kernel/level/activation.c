@@ -21,12 +21,12 @@ ASSAY__ELEMENT float relu1(float x)
     return x <= 0 ? 0 : x; /* NaN stays */
 }
 
-/* With vectors of 32 bytes, lines that will be written are prefetched: where the arrays are larger
- * than a near cache, a store would otherwise wait for its line. A store of 64 bytes writes a whole
- * line and needs no prefetch, and the loop over 16 bytes is limited by its instructions. */
+/* With vectors of 32 and 64 bytes, lines that will be written are prefetched: where the arrays are
+ * larger than a near cache, a store would otherwise wait for its line. The loop over 16 bytes is
+ * limited by its instructions. */
 static void relu(int64_t count, const float *x, float *y)
 {
-    enum { LINE = 16, BLOCK = 2 * LINE, AHEAD = 512, PREFETCHES = ASSAY__VECTOR_BYTES == 32 };
+    enum { LINE = 16, BLOCK = 2 * LINE, AHEAD = 512, PREFETCHES = ASSAY__VECTOR_BYTES >= 32 };
     int64_t done = 0;
     for (; PREFETCHES && done + AHEAD + BLOCK <= count; done += BLOCK) {
         __builtin_prefetch(y + done + AHEAD, 1);
