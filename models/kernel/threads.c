@@ -38,7 +38,9 @@ static struct {
     atomic_bool open;
     atomic_int active; /* workers that have joined the work or are about to */
     int shares;        /* of the caller, and of each worker in the order of their numbers */
-    _Atomic uint64_t left[MAX_THREADS]; /* of a share: the first part, and the end << 32 */
+    struct {
+        _Alignas(64) _Atomic uint64_t parts; /* the first part, and the end << 32 */
+    } left[MAX_THREADS];                     /* of each share, on a cache line of its own */
     assay__part part;
     void *context;
 } pool = {
@@ -80,7 +82,7 @@ static void take_parts(int number)
     inside = true;
     for (int i = 0; i < pool.shares; i++) {
         const int share = (number + i) % pool.shares;
-        for (int part; (part = take_part(&pool.left[share], share != number)) >= 0;)
+        for (int part; (part = take_part(&pool.left[share].parts, share != number)) >= 0;)
             pool.part(pool.context, part);
     }
     inside = false;
@@ -151,8 +153,9 @@ static void run(int parts, assay__part part, void *context)
     pool.context = context;
     pool.shares = pool.workers + 1 < assay__threads() ? pool.workers + 1 : assay__threads();
     for (int i = 0; i < pool.shares; i++)
-        atomic_store(&pool.left[i], share_of((uint32_t)((int64_t)parts * i / pool.shares),
-                                             (uint32_t)((int64_t)parts * (i + 1) / pool.shares)));
+        atomic_store(&pool.left[i].parts,
+                     share_of((uint32_t)((int64_t)parts * i / pool.shares),
+                              (uint32_t)((int64_t)parts * (i + 1) / pool.shares)));
     atomic_store(&pool.open, true);
     atomic_fetch_add(&pool.works, 1);
     if (atomic_load(&pool.sleepers) > 0) {
