@@ -39,8 +39,8 @@ struct assay_meter {
     assay__rapl rapl;
     assay__meter_reading boundary; /* the last reading that ended a window */
     uint64_t first_ns;             /* when the first reading ended */
-    /* The readings that are kept, in order. Of the first `thinned` ones, all but some at the begin
-     * are every `stride`-th that was taken. */
+    /* The readings that are kept, in order. The first `thinned` ones are old: apart from the very
+     * first, which all stay, only every `stride`-th of those that were taken is among them. */
     uint64_t made, thinned, stride;
     assay__meter_reading readings[ASSAY__METER_READINGS];
 };
