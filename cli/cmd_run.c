@@ -40,7 +40,7 @@ typedef struct run_settings {
     const char *json, *trace, *output, *name, *python;
     double interval_seconds, rate_hz;
     size_t trace_events;
-    bool heap, quiet, save, allocations, energy, gpu;
+    bool heap, quiet, save, allocations, energy, gpu, gpu_range;
 } run_settings;
 
 static const option run_options[] = {
@@ -53,6 +53,10 @@ static const option run_options[] = {
      "Measure kernels, copies and idle time of NVIDIA GPUs, through the injected "
      "libassay_cupti.so.",
      offsetof(run_settings, gpu)},
+    {"gpu-range", 0, OPTION_FLAG, NULL,
+     "Like --gpu, but record kernels and copies only in the ranges that the program marks with "
+     "cudaProfilerStart() and cudaProfilerStop().",
+     offsetof(run_settings, gpu_range)},
     {"heap", 'H', OPTION_FLAG, NULL,
      "Measure the heap exactly, through the preloaded libassay_heap.so.",
      offsetof(run_settings, heap)},
@@ -333,7 +337,8 @@ static int run_main(const command *self, int argc, char **argv)
                             .rate_hz = settings.rate_hz,
                             .allocations = settings.allocations,
                             .events = settings.trace != NULL ? settings.trace_events : 0};
-    r.gpu.asked = settings.gpu;
+    r.gpu.asked = settings.gpu || settings.gpu_range;
+    r.gpu.ranged = settings.gpu_range;
     code = find_libraries(&r) && make_scratch(&r) && run_python_prepare(&r.python)
                ? measure(&r)
                : EXIT_OWN_FAILURE;

@@ -49,6 +49,7 @@ size_t run_gpu_variables(const run_gpu *gpu, launch_variable variables[RUN_GPU_V
         return 0;
     variables[0] = (launch_variable){"ASSAY_GPU_DIR", gpu->directory};
     variables[1] = (launch_variable){injection, gpu->library};
+    variables[2] = (launch_variable){"ASSAY_GPU_RANGE", gpu->ranged ? "1" : ""};
     return RUN_GPU_VARIABLES;
 }
 

@@ -12,10 +12,11 @@
 #include "cli/launch.h"
 #include "cli/scratch_dir.h"
 
-enum { RUN_GPU_VARIABLES = 2 };
+enum { RUN_GPU_VARIABLES = 3 };
 
 typedef struct run_gpu {
     bool asked;                        /* --gpu was given */
+    bool ranged;                       /* --gpu-range was given */
     char library[SCRATCH_PATH_SIZE];   /* empty if the GPU is not measured */
     char directory[SCRATCH_PATH_SIZE]; /* empty if the GPU is not measured */
 } run_gpu;

@@ -10,12 +10,17 @@ times. A turn takes a fraction of a second, as a training runs step after step: 
 by until the caches hold the code of the driver and of CUPTI again, which the other processes have driven out.
 ASSAY_BENCH_STEPS changes the number of launch-bound steps of a turn.
 
+Cost of recording: in one process, steps that are recorded and steps that are not take turns. Under `assay run --gpu-range`
+the program switches the recording on and off by cudaProfilerStart() and cudaProfilerStop(), beside it another process does
+so with torch.profiler. This leaves out what a process pays because a library is injected at all.
+
 Figures: the same steps run without a pause, under assay and under torch.profiler, in separate processes. Over the last steps,
 the kernel totals are compared name by name, and so is the share of the time without a kernel. The record's own sums are
 compared with its trace.
 
 Prints one JSON object on each line, as every benchmark does.
 """
+import contextlib
 import json
 import math
 import os
@@ -94,6 +99,36 @@ def take_turns(size, profiled):
         print(seconds, flush=True)
 
 
+class Range:
+    """What `assay run --gpu-range` records."""
+
+    def __enter__(self):
+        import torch
+        torch.cuda.profiler.start()
+
+    def __exit__(self, *_):
+        import torch
+        torch.cuda.profiler.stop()
+
+
+def switch(size, ours):
+    """As take_turns(), but each answer has two times: with the recording off, and on."""
+    step = make_step(size)
+    run_steps(step, WARM_STEPS[size])
+    record = Range if ours else profiler
+    with record():
+        step()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        warm, steps = map(int, line.split())
+        seconds = {}
+        for recorded in random.sample([False, True], 2):
+            with record() if recorded else contextlib.nullcontext():
+                run_steps(step, warm)
+                seconds[recorded] = run_steps(step, steps)
+        print(seconds[False], seconds[True], flush=True)
+
+
 def steady(size, kept):
     """Runs steps without a pause. The kernels that torch.profiler saw go to the file `kept`, if there is one."""
     import torch
@@ -127,6 +162,12 @@ def wait_ready(child):
     raise SystemExit("gpu_run: a program did not start")
 
 
+def ask(child, warm, steps):
+    child.stdin.write(f"{warm} {steps}\n")
+    child.stdin.flush()
+    return child.stdout.readline()
+
+
 def spread(values):
     """Half of the 95 % interval of the median, by ranks."""
     ordered, half = sorted(values), 0.98 * math.sqrt(len(values))
@@ -141,10 +182,7 @@ def turns(children, budget, warm, steps):
         random.shuffle(names)
         seconds = {}
         for name in names:
-            child = children[name]
-            child.stdin.write(f"{warm} {steps}\n")
-            child.stdin.flush()
-            seconds[name] = float(child.stdout.readline())
+            seconds[name] = float(ask(children[name], warm, steps))
         middle = math.sqrt(seconds["bare"] * seconds["bare again"])
         bare.append(middle / steps)
         for name in names:
@@ -172,6 +210,30 @@ def report_cost(size, children, commands, budget, warm, steps, bar):
             row(f"{size} step: {name}", statistics.median(values), "x bare", bar if name in commands else None)
             row(f"{size} step: {name}, half of the 95 % interval", spread(values), "x bare")
     for child in children.values():
+        child.wait()
+
+
+def start_switched(size, commands):
+    children = {"torch.profiler": start([], ["switch", size])}
+    for name, prefix in commands.items():
+        children[name + "-range"] = start(prefix[:-1] + ["--gpu-range", "-q", "--"], ["switch", size, "ours"])
+    return children
+
+
+def report_switched(size, children, budget, warm, steps, bar):
+    found, end = {name: [] for name in children}, time.time() + budget
+    for child in children.values():
+        wait_ready(child)
+    while time.time() < end:
+        for name in random.sample(list(children), len(children)):
+            off, on = map(float, ask(children[name], warm, steps).split())
+            found[name].append(on / off)
+    for name, values in found.items():
+        title = f"{size} step, switched within a process: {name}"
+        row(title, statistics.median(values), "x off", None if name == "torch.profiler" else bar)
+        row(f"{title}, half of the 95 % interval", spread(values), "x off")
+    for child in children.values():
+        child.stdin.close()
         child.wait()
 
 
@@ -261,10 +323,12 @@ def main(commands):
         steps = int(os.environ.get("ASSAY_BENCH_STEPS", 60))
         small, report_small = cost("small", named, budget, max(3, steps // 6), steps, 1.10)
         large, report_large = cost("large", dict(list(named.items())[:1]), 0.6 * budget, 1, 1, 1.01)
+        switched = start_switched("small", named)
         for ours, theirs, *_ in sum(steadies.values(), []):
             wait_ready(ours)
             wait_ready(theirs)
         report_small()
+        report_switched("small", switched, 0.5 * budget, max(3, steps // 6), steps, 1.10)
         report_large()
         for size, those in steadies.items():
             figures(size, those)
@@ -273,6 +337,8 @@ def main(commands):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["turns"]:
         take_turns(sys.argv[2], "profiled" in sys.argv)
+    elif sys.argv[1:2] == ["switch"]:
+        switch(sys.argv[2], "ours" in sys.argv)
     elif sys.argv[1:2] == ["steady"]:
         steady(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)
     else:

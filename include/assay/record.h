@@ -271,11 +271,11 @@ typedef struct assay_record_idle {
 
 /* The work of GPUs for the measured processes, summed over processes and devices. */
 typedef struct assay_record_gpu {
-    uint64_t processes;         /* processes with any activity */
-    double span_seconds;        /* from the first activity to the end of the last one */
-    double busy_seconds;        /* time in which a kernel, a copy or a set was under way */
-    double kernel_seconds;      /* time in which a kernel was under way */
-    double idle_seconds;        /* time without a kernel: span_seconds - kernel_seconds */
+    uint64_t processes;    /* processes with any activity */
+    double span_seconds;   /* from the first activity to the end of the last one, of each range */
+    double busy_seconds;   /* time in which a kernel, a copy or a set was under way */
+    double kernel_seconds; /* time in which a kernel was under way */
+    double idle_seconds;   /* time without a kernel: span_seconds - kernel_seconds */
     double longest_gap_seconds; /* the longest time in which nothing was under way */
     assay_reading allocations, releases, allocated_bytes;
     assay_reading peak_bytes;     /* the highest figure of one process on one device */
@@ -290,7 +290,8 @@ typedef struct assay_record_gpu {
     size_t copy_count;
     assay_record_idle *idle; /* causes that occurred, the longest time first */
     size_t idle_count;
-    uint64_t reserved[8]; /* zero */
+    uint64_t ranges;      /* that the program marked, if only those were recorded; else 0 */
+    uint64_t reserved[7]; /* zero */
 } assay_record_gpu;
 
 /* A device beside the processor. Its streams are lanes. */

@@ -28,6 +28,9 @@ enum {
     ASSAY__CUPTI_FLUSH_FORCED = 1
 };
 
+/* Calls of the driver by which a program marks a range (cudaProfilerStart, cudaProfilerStop). */
+enum { ASSAY__CUPTI_PROFILER_START = 308, ASSAY__CUPTI_PROFILER_STOP = 309 };
+
 /* Kinds of records. */
 enum {
     ASSAY__CUPTI_MEMCPY = 1,

@@ -17,6 +17,10 @@
  * cuptiSubscribe() or cuptiActivityRegisterCallbacks() comes to us first. We then stop, leave CUPTI
  * as we found it, and pass the call on. The figures until then are kept.
  *
+ * With $ASSAY_GPU_RANGE, kernels, copies and sets are recorded only in the ranges that the program
+ * marks with cudaProfilerStart() and cudaProfilerStop(), as other profilers do. Allocations are
+ * always recorded: the memory in use follows from all of them, and there are few.
+ *
  * The buffers belong to us. Their number is bounded, and they are used again. When CUPTI has all of
  * them, it drops records and counts them. We clear the buffers here, on CUPTI's thread, because
  * CUPTI itself would clear them on a thread of the program. */
@@ -39,10 +43,14 @@
 
 enum { BUFFERS = 64, BUFFER_BYTES = 512 << 10, FLUSH_PERIOD_MS = 500 };
 
+/* Those before the last are recorded in ranges only, if the program marks ranges. */
 static const int recorded_kinds[] = {ASSAY__CUPTI_KERNEL, ASSAY__CUPTI_MEMCPY,
                                      ASSAY__CUPTI_MEMCPY_PEER, ASSAY__CUPTI_MEMSET,
                                      ASSAY__CUPTI_MEMORY};
-enum { RECORDED_KINDS = sizeof recorded_kinds / sizeof *recorded_kinds };
+enum {
+    RECORDED_KINDS = sizeof recorded_kinds / sizeof *recorded_kinds,
+    RANGED_KINDS = RECORDED_KINDS - 1
+};
 
 static struct {
     assay__cupti api;
@@ -52,6 +60,7 @@ static struct {
     int64_t clock_offset_ns;  /* from CUPTI's clock to ours, if CUPTI cannot use ours */
     pthread_mutex_t entering; /* held while records are entered into the region */
     pthread_mutex_t changing; /* held while measuring is stopped */
+    bool in_range;            /* guarded by `changing` */
     atomic_bool running;
     uint8_t *buffers[BUFFERS];
     atomic_bool is_out[BUFFERS]; /* CUPTI has this buffer */
@@ -148,6 +157,44 @@ static void buffer_completed(void *context, uint32_t stream, uint8_t *buffer, si
     give_back(buffer, valid);
 }
 
+/* ---- ranges ---- */
+
+/* Enable the kinds from this number on. Returns CUPTI's error for kernels; other kinds that cannot
+ * be recorded are only noted. */
+static int enable_kinds(int first, int end)
+{
+    int error = ASSAY__CUPTI_OK;
+    for (int i = first; i < end && error == ASSAY__CUPTI_OK; i++) {
+        int refused = self.api.enable(recorded_kinds[i]);
+        if (recorded_kinds[i] == ASSAY__CUPTI_KERNEL)
+            error = refused;
+        else
+            note_error("CUPTI cannot record all copies, sets and allocations", refused);
+    }
+    return error;
+}
+
+static void begin_range(void)
+{
+    pthread_mutex_lock(&self.changing);
+    if (atomic_load(&self.running) && !self.in_range && getpid() == self.owner) {
+        assay__region_begin_range(self.region, now_ns());
+        note_error("CUPTI cannot record kernels", enable_kinds(0, RANGED_KINDS));
+        self.in_range = true;
+    }
+    pthread_mutex_unlock(&self.changing);
+}
+
+static void end_range(void)
+{
+    pthread_mutex_lock(&self.changing);
+    if (atomic_load(&self.running) && self.in_range && getpid() == self.owner)
+        for (int i = 0; i < RANGED_KINDS; i++)
+            note_error("CUPTI cannot stop recording", self.api.disable(recorded_kinds[i]));
+    self.in_range = false;
+    pthread_mutex_unlock(&self.changing);
+}
+
 /* ---- calls of the driver ---- */
 
 static void driver_called(void *user, int domain, uint32_t id, const void *data)
@@ -156,6 +203,10 @@ static void driver_called(void *user, int domain, uint32_t id, const void *data)
     (void)user;
     if (domain != ASSAY__CUPTI_DRIVER_CALLS)
         return;
+    if (id == ASSAY__CUPTI_PROFILER_START && call->site == ASSAY__CUPTI_EXIT)
+        begin_range();
+    if (id == ASSAY__CUPTI_PROFILER_STOP && call->site == ASSAY__CUPTI_ENTER)
+        end_range();
     assay__identity_ask();
     unsigned what = assay__driver_call_what(id);
     if (call->site == ASSAY__CUPTI_EXIT)
@@ -227,13 +278,8 @@ static bool subscribe(char *reason, size_t bytes)
     set_clock();
     set_zeroed(1);
     error = self.api.register_buffers(buffer_requested, buffer_completed);
-    for (int i = 0; i < RECORDED_KINDS && error == ASSAY__CUPTI_OK; i++) {
-        int refused = self.api.enable(recorded_kinds[i]);
-        if (recorded_kinds[i] == ASSAY__CUPTI_KERNEL)
-            error = refused;
-        else
-            note_error("CUPTI cannot record all copies, sets and allocations", refused);
-    }
+    if (error == ASSAY__CUPTI_OK)
+        error = enable_kinds(self.region->ranged ? RANGED_KINDS : 0, RECORDED_KINDS);
     if (error != ASSAY__CUPTI_OK) {
         snprintf(reason, bytes, "CUPTI cannot record kernels: %s", error_text(error, room));
         set_zeroed(0);
@@ -243,6 +289,9 @@ static bool subscribe(char *reason, size_t bytes)
     for (uint32_t i = 0; i < assay__driver_call_count; i++) /* an unknown call does no harm */
         (void)self.api.enable_callback(1, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS,
                                        assay__driver_calls[i].id);
+    for (uint32_t id = ASSAY__CUPTI_PROFILER_START; id <= ASSAY__CUPTI_PROFILER_STOP; id++)
+        if (self.region->ranged)
+            (void)self.api.enable_callback(1, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS, id);
     if (self.api.flush_period != NULL)
         (void)self.api.flush_period(FLUSH_PERIOD_MS);
     return true;
@@ -254,7 +303,9 @@ static void begin(void)
     if (self.region == NULL)
         return;
     assay__activity_region *region = self.region;
+    const char *ranged = secure_getenv("ASSAY_GPU_RANGE");
     self.owner = getpid();
+    region->ranged = ranged != NULL && *ranged != '\0';
     region->start_ns = now_ns();
     region->state = ASSAY__ACTIVITY_REFUSED;
     region->magic = ASSAY__ACTIVITY_MAGIC;

@@ -223,6 +223,28 @@ static uint8_t device_row(assay__activity_region *region, uint32_t number)
     return (uint8_t)row;
 }
 
+/* ---- ranges ---- */
+
+void assay__region_begin_range(assay__activity_region *region, uint64_t now_ns)
+{
+    uint32_t count = atomic_load_explicit(&region->range_count, memory_order_relaxed);
+    atomic_store_explicit(&region->range_begin_ns[count % ASSAY__ACTIVITY_RANGES], now_ns,
+                          memory_order_relaxed);
+    atomic_store_explicit(&region->range_count, count + 1, memory_order_release);
+}
+
+/* The number of ranges that had begun at this time. Only the latest ranges are looked at, because
+ * CUPTI delivers records within a second. */
+static uint32_t range_at(const assay__activity_region *region, uint64_t time_ns)
+{
+    uint32_t number = atomic_load_explicit(&region->range_count, memory_order_acquire);
+    for (int i = 0; i < ASSAY__ACTIVITY_RANGES && number > 0; i++, number--)
+        if (atomic_load_explicit(&region->range_begin_ns[(number - 1) % ASSAY__ACTIVITY_RANGES],
+                                 memory_order_relaxed) <= time_ns)
+            break;
+    return number;
+}
+
 /* ---- records ---- */
 
 /* Settle the earlier half of the list of activities and remove the settled ones. */
@@ -244,6 +266,7 @@ static void enter_activity(assay__activity_region *region, assay__activity *it,
     if (!assay__submit_find(submits, correlation, &it->submitted_ns, &it->silence_ns, &after_wait))
         it->submitted_ns = 0;
     it->after_wait = after_wait;
+    it->range = range_at(region, it->start_ns);
     assay__activity_stream *stream = &region->streams[it->stream];
     stream->count++;
     stream->total_ns += it->end_ns - it->start_ns;

@@ -290,6 +290,7 @@ const assay__field assay__record_gpu_fields[] = {
     RARE_COUNT(assay_record_gpu, dropped_records),
     RARE_COUNT(assay_record_gpu, untimed_records),
     RARE_COUNT(assay_record_gpu, late_records),
+    RARE_COUNT(assay_record_gpu, ranges),
     RARE_TEXT(assay_record_gpu, unseen),
     END,
 };

@@ -172,6 +172,9 @@ static void print_summary(const assay_record_gpu *gpu, FILE *stream)
     if (gpu->processes > 1)
         fprintf(stream, "        %llu processes used it; their times are added up\n",
                 (unsigned long long)gpu->processes);
+    if (gpu->ranges > 0)
+        fprintf(stream, "        recorded in %s %s that the program marked\n",
+                assay__format_count(gpu->ranges, first), gpu->ranges == 1 ? "range" : "ranges");
 }
 
 assay_status assay__report_gpu(const assay_record *record, FILE *stream, assay_error *error)

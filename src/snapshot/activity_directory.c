@@ -29,12 +29,16 @@ static assay_status tell_reason(assay_record *record, const assay__activity_regi
                                 assay_error *error)
 {
     char text[ASSAY__ACTIVITY_REASON_BYTES + 128];
-    if (region->reason[0] == '\0')
+    const char *reason = region->reason, *what = has_activity(region) ? "from some time on " : "";
+    if (reason[0] == '\0' && region->ranged && region->range_count == 0) {
+        reason = "it marked no range with cudaProfilerStart()";
+        what = "kernels and copies were ";
+    }
+    if (reason[0] == '\0')
         return ASSAY_OK;
-    snprintf(text, sizeof text, "%snot measured in %s (process %lld): %s",
-             has_activity(region) ? "from some time on " : "",
+    snprintf(text, sizeof text, "%snot measured in %s (process %lld): %s", what,
              region->program[0] != '\0' ? region->program : "?", (long long)region->process_id,
-             region->reason);
+             reason);
     if (error != NULL && error->status == ASSAY_OK)
         assay__fail(error, ASSAY_E_UNSUPPORTED, "%s", text);
     if (record->gpu.unseen == NULL)

@@ -7,6 +7,9 @@
  * before the gap began, the host was not late. If it was made within the gap, the cause is what the
  * host did before the call. docs/gpu.md states the rule.
  *
+ * If the program marks the ranges that are recorded, the time between the activities of different
+ * ranges is no gap: what the device did in it is not known.
+ *
  * The record of an activity may come so late that activities with later starts have already been
  * entered. Then the activity adds only the part of its interval beyond the union, and it is counted
  * as late. */
@@ -59,9 +62,16 @@ static void enter(assay__activity_device *device, const assay__activity *it)
     if (!device->has_activity) {
         device->has_activity = 1;
         device->first_ns = device->last_ns = device->kernel_end_ns = it->start_ns;
+        device->range = it->range;
     }
-    if (it->start_ns > device->last_ns)
-        enter_gap(device, it);
+    if (it->start_ns > device->last_ns) {
+        if (it->range > device->range)
+            device->outside_ns += it->start_ns - device->last_ns;
+        else
+            enter_gap(device, it);
+    }
+    if (it->range > device->range)
+        device->range = it->range;
     bool is_alone = it->start_ns >= device->kernel_end_ns;
     uint64_t beyond = part_beyond(it, &device->last_ns);
     device->busy_ns += beyond;

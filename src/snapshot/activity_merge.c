@@ -227,7 +227,7 @@ static assay_status find_device(assay__activity_merge *m, const assay__activity_
 static void add_times(assay__activity_merge *m, const assay__activity_device *from)
 {
     assay_record_gpu *gpu = &m->record->gpu;
-    double span = seconds_of(from->last_ns - from->first_ns);
+    double span = seconds_of(from->last_ns - from->first_ns - from->outside_ns);
     gpu->span_seconds += span;
     gpu->busy_seconds += seconds_of(from->busy_ns);
     gpu->kernel_seconds += seconds_of(from->kernel_ns);
@@ -380,6 +380,7 @@ assay_status assay__activity_merge_add(assay__activity_merge *m,
     gpu->dropped_records += region->dropped_records;
     gpu->untimed_records += region->untimed_records;
     gpu->late_records += region->late_activities;
+    gpu->ranges += region->range_count;
     m->record->integrity.torn_operations += region->sequence % 2;
     assay_status status = add_kernels(m, region, kernels);
     if (status == ASSAY_OK) {

@@ -26,6 +26,7 @@ enum {
     ASSAY__ACTIVITY_STREAMS = 256,
     ASSAY__ACTIVITY_DEVICES = 16,
     ASSAY__ACTIVITY_POINTS = 4096,
+    ASSAY__ACTIVITY_RANGES = 256, /* of which the begin is remembered */
     ASSAY__ACTIVITY_REASON_BYTES = 200
 };
 
@@ -57,7 +58,7 @@ typedef struct assay__activity {
     uint8_t kind;          /* assay__activity_kind */
     uint8_t from_host;     /* a copy from the host's memory */
     uint8_t after_wait;    /* the call before the submitting one waited for the device */
-    uint32_t reserved;
+    uint32_t range;        /* number of ranges that had begun when it started; 0 without ranges */
 } assay__activity;
 
 /* A row of the hash table of kernels. Row 0 is not part of the hash table: it gathers the kernels
@@ -90,9 +91,11 @@ typedef struct assay__activity_device {
     uint64_t latest_start_ns;
     uint64_t idle_ns[ASSAY__IDLE_CAUSES], idle_count[ASSAY__IDLE_CAUSES];
     uint64_t longest_ns; /* the longest gap */
+    uint64_t outside_ns; /* time between the last activity of a range and the first of the next */
     uint64_t live_bytes, peak_bytes, allocated_bytes, allocations, releases;
     uint8_t uuid[16]; /* of the board; its number depends on CUDA_VISIBLE_DEVICES */
-    uint64_t has_uuid;
+    uint32_t has_uuid;
+    uint32_t range; /* of the latest settled activity */
 } assay__activity_device;
 
 /* The allocated bytes of a device at one time. */
@@ -124,6 +127,9 @@ typedef struct assay__activity_region {
     uint32_t name_bytes, kernel_count, copy_count, stream_count, device_count;
     uint32_t settled, count;                           /* of `activities` */
     uint32_t point_count, point_stride, point_skipped; /* 1 of point_stride changes is a point */
+    uint32_t ranged; /* 1: only ranges are recorded that the program marks (cuProfilerStart) */
+    _Atomic uint32_t range_count;                            /* ranges that have begun */
+    _Atomic uint64_t range_begin_ns[ASSAY__ACTIVITY_RANGES]; /* of range n: element n % RANGES */
     assay__activity_device devices[ASSAY__ACTIVITY_DEVICES];
     assay__activity_copy copies[ASSAY__ACTIVITY_COPIES];
     assay__activity_stream streams[ASSAY__ACTIVITY_STREAMS];

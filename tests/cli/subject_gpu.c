@@ -3,7 +3,8 @@
  *   killed    SIGKILL after what was delivered, with more under way
  *   exits     _exit() without any handler
  *   profiles  uses CUPTI itself after a while, as torch.profiler does
- *   forks     a child goes through exit() */
+ *   forks     a child goes through exit()
+ *   ranges    marks two ranges, with launches between them */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
@@ -72,11 +73,29 @@ static void profile(void)
     cuptiUnsubscribe(subscriber);
 }
 
+/* Two ranges of one step each. A step and 50 ms lie between them. The second range is begun twice
+ * and ended twice, which changes nothing. */
+static void mark_ranges(void)
+{
+    fake_profiler(1);
+    train(1);
+    fake_profiler(0);
+    train(1);
+    usleep(50000);
+    fake_profiler(1);
+    fake_profiler(1);
+    train(1);
+    fake_profiler(0);
+    fake_profiler(0);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
     initialize_driver();
     fake_allocate_device(64 << 20);
+    if (strcmp(mode, "ranges") == 0)
+        mark_ranges();
     train(5);
     fake_deliver();
     fake_release_device(16 << 20);

@@ -342,6 +342,13 @@ EXPORT void fake_synchronize(void)
     call(126, 1);
 }
 
+EXPORT void fake_profiler(int begins)
+{
+    fake.correlation++;
+    call(begins ? 308 : 309, 0);
+    call(begins ? 308 : 309, 1);
+}
+
 EXPORT void fake_deliver(void)
 {
     if (!is("slow"))

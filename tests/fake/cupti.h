@@ -10,7 +10,8 @@ void fake_copy_in(uint64_t bytes, uint64_t ns); /* from pinned host memory */
 void fake_allocate_device(uint64_t bytes);
 void fake_release_device(uint64_t bytes);
 void fake_synchronize(void);
-void fake_deliver(void); /* as at the end of the flush period */
+void fake_profiler(int begins); /* cudaProfilerStart() or cudaProfilerStop() */
+void fake_deliver(void);        /* as at the end of the flush period */
 
 /* The number of enabled kinds, and the number of buffers that the library holds. Both are 0 when a
  * client has left. */

@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 try:
@@ -44,6 +45,22 @@ def forward():
     record = assay.record().to_dict()
     found = [it for it in record["operations"] if it["name"] == "forward"]
     return [found[0]["count"], found[0].get("gpu_spans", 0), found[0].get("gpu_seconds"), record["integrity"]["dropped_spans"]]
+"""
+
+RANGES = """
+import time, torch
+work = torch.randn(512, 512, device="cuda")
+def launch(count):
+    for _ in range(count):
+        torch.relu_(work)
+    torch.cuda.synchronize()
+launch(100)
+for count in (3, 4):
+    torch.cuda.profiler.start()
+    launch(count)
+    torch.cuda.profiler.stop()
+    launch(50)
+    time.sleep(0.2)
 """
 
 DESTROYED = BEGIN + """
@@ -211,6 +228,21 @@ class Devices(unittest.TestCase):
                 assert graph.x.is_cuda and self.layer.weight.is_cuda
                 return self.layer(graph.x)
         run_node_scaling(lambda **kwargs: Net(), [100, 200, 400], device="cuda", budget_seconds=1)
+
+
+class FromOutside(unittest.TestCase):
+    def test_ranges(self):
+        """Only what runs between cudaProfilerStart and cudaProfilerStop is recorded, and the time between is not idle."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.json")
+            command = [os.path.join(os.environ["ASSAY_BUILD"], "assay"), "run", "--gpu-range", "-q", "--json", path, "--"]
+            subprocess.run([*command, sys.executable, "-c", RANGES], check=True, timeout=120)
+            with open(path) as stream:
+                gpu = json.load(stream)["gpu"]
+        self.assertEqual([kernel["count"] for kernel in gpu["kernels"]], [7])
+        self.assertEqual(gpu["ranges"], 2)
+        self.assertLess(gpu["span_seconds"], 0.2)
+        self.assertGreaterEqual(gpu["peak_bytes"], 512 * 512 * 4)
 
 
 class Energy(unittest.TestCase):

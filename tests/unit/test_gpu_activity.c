@@ -137,6 +137,42 @@ static void test_overlaps_are_counted_once(void **state)
     assert_int_equal(idle(ASSAY__IDLE_COPIES), 40);
 }
 
+/* The time between two ranges is neither idle nor part of the span, whatever the order of the
+ * records; the gaps within a range are. */
+static void test_between_ranges_nothing_is_known(void **state)
+{
+    (void)state;
+    region->ranged = 1;
+    assay__region_begin_range(region, BASE);
+    assay__region_begin_range(region, BASE + 1000);
+    kernel("second", 1100, 1200, 1);
+    kernel("first", 100, 200, 2);
+    kernel("first", 250, 300, 3);
+    kernel("second", 1250, 1300, 4);
+    kernel("launched in the first", 400, 450, 5);
+    assay__activity_settle(region, 0);
+    const assay__activity_device *device = &region->devices[0];
+    assert_int_equal(device->outside_ns, 1100 - 450);
+    assert_int_equal(idle(ASSAY__IDLE_UNKNOWN), 50 + 100 + 50);
+    assert_int_equal(device->longest_ns, 100);
+    assert_int_equal(device->last_ns - device->first_ns - device->outside_ns,
+                     device->kernel_ns + 200);
+    assert_int_equal(region->range_count, 2);
+}
+
+/* Only the latest begins are remembered, and later ranges are still told apart. */
+static void test_many_ranges(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 3 * ASSAY__ACTIVITY_RANGES; i++) {
+        assay__region_begin_range(region, BASE + 1000 * i);
+        kernel("a", 1000 * i + 100, 1000 * i + 200, 0);
+    }
+    assay__activity_settle(region, 0);
+    assert_int_equal(region->devices[0].outside_ns, (3 * ASSAY__ACTIVITY_RANGES - 1) * 900);
+    assert_int_equal(region->devices[0].longest_ns, 0);
+}
+
 /* Records come in any order; those behind what was settled are counted. */
 static void test_order_of_arrival(void **state)
 {
@@ -370,6 +406,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_causes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_work_after_a_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_overlaps_are_counted_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_between_ranges_nothing_is_known, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_ranges, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order_of_arrival, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_list_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_more_names_than_rows, set_up, tear_down),

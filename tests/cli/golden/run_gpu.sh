@@ -32,6 +32,15 @@ try ""
 for mode in killed exits profiles forks; do try "" $mode; done
 for mode in old taken forbidden unkernel slow untimed "failing 1" "failing 2" "failing 8" "failing 60"; do try "$mode"; done
 
+for mode in "" ranges; do
+    echo "== ranges ${mode:-that are not marked}"
+    "$ASSAY" run --gpu-range -q --json gpu.json -- "$SUBJECTS/subject_gpu" $mode 2>&1 | sed -E 's/process [0-9]+/process N/'
+    facts gpu.json
+    "$ASSAY" report gpu.json | grep -c 'recorded in 2 ranges'
+done
+python3 -c 'import json; g = json.load(open("gpu.json"))["gpu"]
+print("ranges", g["ranges"], "the 50 ms between them are idle time:", g["span_seconds"] > 0.05 or g["longest_gap_seconds"] > 0.05)'
+
 echo "== no room for the file"
 (ulimit -f 1000; try "")
 
