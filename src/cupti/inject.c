@@ -174,12 +174,22 @@ static int enable_kinds(int first, int end)
     return error;
 }
 
+/* Callbacks on the calls that submit work or wait. A call that this CUPTI does not know does no
+ * harm. */
+static void set_callbacks(uint32_t enabled)
+{
+    for (uint32_t i = 0; i < assay__driver_call_count; i++)
+        (void)self.api.enable_callback(enabled, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS,
+                                       assay__driver_calls[i].id);
+}
+
 static void begin_range(void)
 {
     pthread_mutex_lock(&self.changing);
     if (atomic_load(&self.running) && !self.in_range && getpid() == self.owner) {
         assay__region_begin_range(self.region, now_ns());
         note_error("CUPTI cannot record kernels", enable_kinds(0, RANGED_KINDS));
+        set_callbacks(1);
         self.in_range = true;
     }
     pthread_mutex_unlock(&self.changing);
@@ -188,9 +198,11 @@ static void begin_range(void)
 static void end_range(void)
 {
     pthread_mutex_lock(&self.changing);
-    if (atomic_load(&self.running) && self.in_range && getpid() == self.owner)
+    if (atomic_load(&self.running) && self.in_range && getpid() == self.owner) {
+        set_callbacks(0);
         for (int i = 0; i < RANGED_KINDS; i++)
             note_error("CUPTI cannot stop recording", self.api.disable(recorded_kinds[i]));
+    }
     self.in_range = false;
     pthread_mutex_unlock(&self.changing);
 }
@@ -286,9 +298,8 @@ static bool subscribe(char *reason, size_t bytes)
         (void)self.api.unsubscribe(self.subscriber);
         return false;
     }
-    for (uint32_t i = 0; i < assay__driver_call_count; i++) /* an unknown call does no harm */
-        (void)self.api.enable_callback(1, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS,
-                                       assay__driver_calls[i].id);
+    if (!self.region->ranged)
+        set_callbacks(1);
     for (uint32_t id = ASSAY__CUPTI_PROFILER_START; id <= ASSAY__CUPTI_PROFILER_STOP; id++)
         if (self.region->ranged)
             (void)self.api.enable_callback(1, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS, id);
