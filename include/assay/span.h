@@ -283,7 +283,13 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
  */
 ASSAY__HOT uint64_t assay__exponent(uint64_t duration)
 {
+#if defined(__x86_64__)
+    uint64_t exponent; /* gcc would extend the sign of __builtin_clzll(), which is never negative */
+    __asm__("bsrq %1, %0" : "=r"(exponent) : "r"(duration | 1) : "cc");
+    return exponent;
+#else
     return 63 ^ (uint64_t)__builtin_clzll(duration | 1);
+#endif
 }
 
 ASSAY__HOT uint64_t assay__bucket(uint64_t duration, uint64_t exponent)
