@@ -328,7 +328,7 @@ def main(commands):
             wait_ready(ours)
             wait_ready(theirs)
         report_small()
-        report_switched("small", switched, 0.5 * budget, max(3, steps // 6), steps, 1.10)
+        report_switched("small", switched, budget, 3, max(6, steps // 5), 1.10)
         report_large()
         for size, those in steadies.items():
             figures(size, those)
