@@ -24,8 +24,8 @@
  * waits for a processor until the scheduler's next tick. Linux ticks on all processors at the same
  * time. So a late sample finds the processor of the script in its own tick. There the thread stands
  * still although its clock runs, and its present instruction looks like a call of native code. On a
- * virtual machine with an AMD EPYC this lasts for 15 µs; it depends on what the tick has to do. So a
- * late sample watches for native code only when the ticks are over. By then the thread may be
+ * virtual machine with an AMD EPYC this lasts for 15 µs; it depends on what the tick has to do. So
+ * a late sample watches for native code only when the ticks are over. By then the thread may be
  * elsewhere. What the watch finds is therefore noted for the place where the thread is then. The
  * processor time is charged to the place where the sample found the thread. Nothing is wrong with
  * that place, because a tick may interrupt any instruction. */
