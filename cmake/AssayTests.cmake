@@ -8,6 +8,7 @@
 #   tests/fake/compute/*.c    those of a driver that computes, with the kernels of models/cuda; in tests/fake/compute
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
 #   tests/python/test_*.py    run by Debian's Python with the package in build/python
+#   tests/python/library_*.c  a library that scripts of these tests load
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
 # user does; in a sanitizer build only those in SANITIZED_FOLDERS make sense.
@@ -129,11 +130,12 @@ function(assay_use_fakes name folder)
 endfunction()
 assay_use_fakes(test_device "")
 assay_use_fakes(test_meter "")
+assay_use_fakes(test_meter_operations "")
 assay_use_fakes(test_sampling_meter "")
 assay_use_fakes(test_gpu_boards "" cuda)
 assay_use_fakes(test_gpu_old /old cuda)
 assay_use_fakes(test_gpu_partial /partial cuda)
-foreach(name test_gpu_stream test_gpu_memory)
+foreach(name test_gpu_stream test_gpu_stream_ends test_gpu_memory)
   target_link_libraries(${name} PRIVATE fake_cuda)
 endforeach()
 
@@ -247,8 +249,8 @@ if(TARGET assay_python)
                                                                  ASSAY_FAKE=${CMAKE_BINARY_DIR}/tests/fake
                                                                  PYTHONDONTWRITEBYTECODE=1)
   endforeach()
-  # Where more programs run than there are processors, the sampler takes Python for native code (docs/python.md).
-  set_tests_properties(python/test_script PROPERTIES RUN_SERIAL TRUE)
+  add_library(library_ticks MODULE tests/python/library_ticks.c)
+  set_target_properties(library_ticks PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/python)
 endif()
 
 # tests/fault: every allocation refused in turn. See failing_alloc.c for the two ways of linking.

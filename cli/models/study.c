@@ -90,8 +90,9 @@ int study_exit(const char *study, assay_status status, const assay_error *error)
                   error->message[0] != '\0' ? error->message : assay_status_message(status));
     if (interrupted)
         return 128 + SIGINT;
-    return status == ASSAY_E_STATE ? EX_CANTCREAT /* the folder belongs to something else */
-                                   : message_input_exit(status);
+    return status == ASSAY_E_STATE /* no results can be written into the folder */
+               ? EX_CANTCREAT
+               : message_input_exit(status);
 }
 
 int study_end(const char *study, const study_common *common, const assay__study_plan *plan,

@@ -60,7 +60,7 @@ assay__study_plan study_plan(const study_common *common, const char *study, cons
                              const char *folder);
 
 /* The exit code for the way a study ended, after a message if it failed: 130 if it was interrupted,
- * EX_CANTCREAT for a folder that belongs to something else. */
+ * EX_CANTCREAT for a folder that cannot be made or belongs to something else. */
 int study_exit(const char *study, assay_status status, const assay_error *error);
 
 /* The same for a study that was run. If it succeeded and --save or ASSAY_HISTORY asks for it, its

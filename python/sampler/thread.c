@@ -18,7 +18,17 @@
  *
  * A sample of a waiting thread attributes the time that the thread has waited since it was last
  * found waiting. A thread that has used no processor time since the last sample has not moved, so
- * its frames are not read again. */
+ * its frames are not read again.
+ *
+ * Where more threads are ready than there are processors, the sampling thread is often late: it
+ * waits for a processor until the scheduler's next tick. Linux ticks on all processors at the same
+ * time. So a late sample finds the processor of the script in its own tick. There the thread stands
+ * still although its clock runs, and its present instruction looks like a call of native code. On a
+ * virtual machine with an AMD EPYC this lasts for 15 µs; it depends on what the tick has to do. So
+ * a late sample watches for native code only when the ticks are over. By then the thread may be
+ * elsewhere. What the watch finds is therefore noted for the place where the thread is then. The
+ * processor time is charged to the place where the sample found the thread. Nothing is wrong with
+ * that place, because a tick may interrupt any instruction. */
 #include "python/sampler/sampler.h"
 
 #include <fcntl.h>
@@ -44,6 +54,10 @@ static const double watch_ns = 8e6;   /* mean time between samples that watch fo
 /* A sample that took longer says nothing about native code: we had no processor meanwhile, and the
  * thread may have moved although it is in a long call most of the time. */
 static const uint64_t paused_ns = 500000;
+/* A sample that begins later than this after its time is late. An idle processor takes 15 to 60 µs
+ * to wake up. */
+static const uint64_t late_ns = 100000;
+static const uint64_t tick_ns = 200000; /* after this time all processors have handled the tick */
 
 /* A thread that was found in a sample. */
 typedef struct seen {
@@ -70,6 +84,8 @@ typedef struct sampling {
     double charged_ns, used_ns; /* by all threads, up to the last sample */
     int processor;              /* on which the present sample is taken */
     bool watches;               /* the present sample watches for native code */
+    bool is_late;               /* the present sample began when its time was over */
+    bool at_tick;               /* all processors may be handling a tick */
     size_t events_left;
     uint64_t sample, process_base_ns;
     seen threads[MAX_THREADS];
@@ -178,9 +194,9 @@ static bool was_running(const sampling *s, int64_t thread_id, double owed_ns, do
 }
 
 /* Charge the node of the sample with processor time or with waiting time. Time in which the thread
- * runs no Python is charged to no node. */
-static void attribute(sampling *s, seen *t, const stacks_sample *sample, bool running,
-                      stacks_answer answer, double weight_ns, double stratum_ns)
+ * runs no Python is charged to no node. Returns the processor time that the sample stands for. */
+static uint64_t attribute(sampling *s, seen *t, const stacks_sample *sample, bool running,
+                          double weight_ns, double stratum_ns)
 {
     assay__script_header *header = region_header();
     header->samples += running;
@@ -191,19 +207,34 @@ static void attribute(sampling *s, seen *t, const stacks_sample *sample, bool ru
         t->waiting_ns = 0;
     }
     if (!running)
-        return;
+        return 0;
     double factor = 1 + t->owed_ns / (settling * stratum_ns);
     double charge = weight_ns * (factor < 0.5 ? 0.5 : factor > 2 ? 2 : factor);
     uint64_t charge_ns = (uint64_t)charge;
     t->owed_ns -= (double)charge_ns;
     s->charged_ns += (double)charge_ns;
-    if (node == NULL)
+    if (node != NULL) {
+        node->samples++;
+        node->busy_ns += charge_ns;
+        node->squares += charge * charge;
+    }
+    return charge_ns;
+}
+
+/* What a watch of a thread found. */
+typedef struct watched {
+    uint32_t node; /* at which the thread was watched */
+    stacks_answer answer;
+} watched;
+
+/* Note what a watch found. It stands for this processor time. */
+static void note(const watched *w, uint64_t charge_ns)
+{
+    assay__script_node *node = w->node != 0 ? region_at(w->node) : NULL;
+    if (node == NULL || w->answer == STACKS_UNKNOWN)
         return;
-    node->samples++;
-    node->busy_ns += charge_ns;
-    node->squares += charge * charge;
-    node->watched_ns += answer != STACKS_UNKNOWN ? charge_ns : 0;
-    node->native_ns += answer == STACKS_NATIVE ? charge_ns : 0;
+    node->watched_ns += charge_ns;
+    node->native_ns += w->answer == STACKS_NATIVE ? charge_ns : 0;
 }
 
 /* The time that the present sample stands for. If strata were missed, because the machine slept or
@@ -214,12 +245,33 @@ static double weight_of(const sampling *s, uint64_t busy_ns)
     return s->weight_ns < most_ns ? s->weight_ns : most_ns;
 }
 
-/* Whether the thread runs native code. The sample began at `begin_ns`. */
-static stacks_answer watch(const frames_thread *thread, const stacks_sample *sample,
-                           uint64_t begin_ns)
+/* Wait until all processors have handled the tick. The sampling thread does not sleep, because it
+ * would again get its processor at a tick. */
+static void wait_for_ticks(sampling *s)
 {
-    stacks_answer answer = stacks_is_native(thread, sample);
-    return now_ns() - begin_ns <= paused_ns ? answer : STACKS_UNKNOWN;
+    uint64_t end_ns = now_ns() + tick_ns;
+    while (now_ns() < end_ns)
+        ;
+    s->at_tick = false;
+}
+
+/* Find out whether the thread runs native code. `sample` is the present sample of the thread, which
+ * began at `begin_ns`. */
+static watched watch(sampling *s, const frames_thread *thread, const stacks_sample *sample,
+                     uint64_t begin_ns)
+{
+    stacks_sample again;
+    if (s->at_tick)
+        wait_for_ticks(s);
+    if (s->is_late) {
+        begin_ns = now_ns();
+        stacks_read(thread, thread->thread_id == getpid(), &again);
+        sample = &again;
+    }
+    watched w = {.node = sample->node, .answer = stacks_is_native(thread, sample)};
+    if (now_ns() - begin_ns > paused_ns)
+        w.answer = STACKS_UNKNOWN;
+    return w;
 }
 
 static void sample_thread(sampling *s, const frames_thread *thread)
@@ -231,7 +283,7 @@ static void sample_thread(sampling *s, const frames_thread *thread)
         return;
     uint64_t time_ns = now_ns(), busy_ns = used_ns - t->used_ns, wall_ns = time_ns - t->time_ns;
     stacks_sample sample = {.node = t->node};
-    stacks_answer answer = STACKS_UNKNOWN;
+    watched found = {.answer = STACKS_UNKNOWN};
     double length_ns = s->schedule.length_ns,
            stratum_ns = length_ns > long_ns ? length_ns : long_ns;
     bool running = false;
@@ -239,7 +291,7 @@ static void sample_thread(sampling *s, const frames_thread *thread)
         stacks_read(thread, thread->thread_id == getpid(), &sample);
         running = read_clock(clock, &after_ns) && after_ns > used_ns;
         if (running && s->watches)
-            answer = watch(thread, &sample, time_ns);
+            found = watch(s, thread, &sample, time_ns);
         else if (!running)
             running = was_running(s, thread->thread_id, t->owed_ns + (double)busy_ns, stratum_ns);
     }
@@ -253,18 +305,20 @@ static void sample_thread(sampling *s, const frames_thread *thread)
     t->waiting_ns += wall_ns > busy_ns ? wall_ns - busy_ns : 0;
     pthread_mutex_lock(&sampler_lock);
     tell(s, t, sample.node, time_ns);
-    attribute(s, t, &sample, running, answer, weight_of(s, busy_ns), stratum_ns);
+    uint64_t charge_ns = attribute(s, t, &sample, running, weight_of(s, busy_ns), stratum_ns);
+    note(&found, charge_ns);
     pthread_mutex_unlock(&sampler_lock);
 }
 
-/* Sample all threads. The sample stands for the time up to `end_ns`. */
-static void sample_threads(sampling *s, uint64_t end_ns)
+/* Sample all threads. The sample was due at `due_ns`, and stands for the time up to `end_ns`. */
+static void sample_threads(sampling *s, uint64_t due_ns, uint64_t end_ns)
 {
     frames_thread thread;
     size_t count = 0;
     s->sample++;
     s->last.is_idle = true;
     s->processor = sched_getcpu();
+    s->at_tick = s->is_late = now_ns() > due_ns + late_ns;
     s->weight_ns = schedule_cover(&s->schedule, end_ns);
     s->watches = !frames_are_compiled(s->interpreter) &&
                  schedule_random(&s->schedule) * watch_ns < s->schedule.length_ns;
@@ -304,15 +358,15 @@ static bool sleep_until(sampling *s, uint64_t due_ns)
 static void *run_sampling(void *context)
 {
     sampling *s = context;
-    uint64_t cost_ns = 0, before_ns = 0;
+    uint64_t cost_ns = 0, before_ns = 0, due_ns = now_ns();
     s->thread_id = (int)syscall(SYS_gettid);
     prctl(PR_SET_TIMERSLACK, 1000uL, 0uL, 0uL, 0uL); /* 1 µs, for this thread alone */
-    schedule_resume(&s->schedule, now_ns());
-    sample_threads(s, s->schedule.end_ns);
+    schedule_resume(&s->schedule, due_ns);
+    sample_threads(s, due_ns, s->schedule.end_ns);
     pthread_mutex_lock(&s->lock);
-    while (sleep_until(s, schedule_next(&s->schedule, now_ns(), &s->last))) {
+    while (due_ns = schedule_next(&s->schedule, now_ns(), &s->last), sleep_until(s, due_ns)) {
         pthread_mutex_unlock(&s->lock);
-        sample_threads(s, s->schedule.end_ns);
+        sample_threads(s, due_ns, s->schedule.end_ns);
         read_clock(CLOCK_THREAD_CPUTIME_ID, &cost_ns);
         region_header()->sampler_ns += cost_ns - before_ns;
         s->last.cost_ns = (double)(cost_ns - before_ns);
@@ -320,7 +374,8 @@ static void *run_sampling(void *context)
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
-    sample_threads(s, now_ns());
+    due_ns = now_ns();
+    sample_threads(s, due_ns, due_ns);
     return NULL;
 }
 

@@ -140,8 +140,23 @@ static assay_status check_state(assay__study *study, json_t *state, const char *
     return ASSAY_OK;
 }
 
+/* Make the folder of the results. If there can be no such folder, the status is ASSAY_E_STATE, as
+ * it is for a folder that belongs to something else. A full disk keeps its own status. */
+static assay_status make_results_folder(const assay__study *study, assay_error *error)
+{
+    assay_status status = make_folders(study->plan.folder, error);
+    if (status != ASSAY_E_IO && status != ASSAY_E_PERMISSION && status != ASSAY_E_NOT_FOUND)
+        return status;
+    if (error != NULL)
+        error->status = ASSAY_E_STATE;
+    return ASSAY_E_STATE;
+}
+
 static assay_status load_state(assay__study *study, assay_error *error)
 {
+    assay_status made = make_results_folder(study, error);
+    if (made != ASSAY_OK)
+        return made;
     const char *path = assay__study_file(study, ".study/study.json", error);
     struct stat info;
     if (path == NULL)

@@ -56,8 +56,9 @@ typedef struct assay__study_plan {
 typedef struct assay__study assay__study;
 
 /* Open a study, or resume it. The plan is copied, but its texts are borrowed. ASSAY_E_ARGUMENT if
- * the experiment is not a plain file name; ASSAY_E_STATE if the folder belongs to something else,
- * with a message that names it and the remedy; ASSAY_E_FORMAT if .study/study.json is damaged. */
+ * the experiment is not a plain file name; ASSAY_E_STATE if the folder cannot be made, or belongs
+ * to something else, with a message that names it and the remedy; ASSAY_E_FORMAT if
+ * .study/study.json is damaged. */
 ASSAY_MUST_USE assay_status assay__study_open(const assay__study_plan *plan, assay_error *error,
                                               assay__study **study);
 /* Also removes the progress line. */

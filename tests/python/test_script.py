@@ -7,89 +7,18 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
-import textwrap
 import time
 import unittest
 
-if not (3, 11) <= sys.version_info[:2] <= (3, 15):
-    print("profiles of scripts need Python 3.11 to 3.15")
-    sys.exit(77)
+from profiled_script import THREE, Folder
 
 import assay
 
-try:
-    from assay import _sampler
-except ImportError as error:
-    print(f"the sampler is not built for this Python: {error}")
-    sys.exit(77)
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.path = self._folder.name
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def write(self, name, text):
-        path = os.path.join(self.path, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(textwrap.dedent(text))
-        return path
-
-    def command(self, *arguments):
-        return [sys.executable, "-m", "assay", "run", "-j", os.path.join(self.path, "record.json"), *arguments]
-
-    def run_it(self, *arguments, status=0, environment=None):
-        ran = subprocess.run(self.command(*arguments), cwd=self.path, capture_output=True, text=True, timeout=120,
-                             env=environment)
-        self.assertEqual(ran.returncode, status, ran.stderr)
-        return ran
-
-    def record(self):
-        with open(os.path.join(self.path, "record.json"), encoding="utf-8") as file:
-            return json.load(file)
-
-    def shares(self, what="functions", key="name"):
-        python = self.record()["python"]
-        shares = {}
-        for item in python[what]:
-            shares[item[key]] = shares.get(item[key], 0) + item["self_seconds"] / python["busy_seconds"]
-        return shares
-
-    def assert_share(self, found, share, delta):
-        """Within delta; on a machine that gave the sampler little time, within five standard errors of as many samples."""
-        error = (share * (1 - share) / self.record()["python"]["samples"]) ** 0.5
-        self.assertAlmostEqual(found, share, delta=max(delta, 5 * error))
-
 
 class Time(Folder):
-    # The work of a function is counted in the processor time of its own thread, so the shares hold on any machine.
-    THREE = """
-        import time
-        def until(ns):
-            return time.thread_time_ns() + ns
-        def first(end):
-            while time.thread_time_ns() < end:
-                pass
-        def second(end):
-            while time.thread_time_ns() < end:
-                pass
-        def third(end):
-            while time.thread_time_ns() < end:
-                pass
-        for _ in range(100):
-            first(until(18_000_000))
-            second(until(9_000_000))
-            third(until(3_000_000))
-        """
-
     def test_functions(self):
         """60/30/10 within 3 points, as a plain run finds them."""
-        self.run_it(self.write("three.py", self.THREE))
+        self.run_it(self.write("three.py", THREE))
         shares = self.shares()
         for name, share in (("first", 0.6), ("second", 0.3), ("third", 0.1)):
             self.assert_share(shares[name], share, 0.03)
@@ -106,7 +35,7 @@ class Time(Folder):
 
     def test_rate(self):
         """A rate that is asked for is kept; without one, there are more samples at first."""
-        path = self.write("three.py", self.THREE.replace("range(100)", "range(40)"))
+        path = self.write("three.py", THREE.replace("range(100)", "range(40)"))
         self.run_it("--rate", "50", path)
         self.assertLess(self.record()["python"]["rate_hz"], 60)
         self.run_it(path)
@@ -162,61 +91,6 @@ class Time(Folder):
         total = sum(lines.values())
         for line, share in ((6, 0.6), (7, 0.3), (8, 0.1)):
             self.assert_share(lines[line] / total, share, 0.05)
-
-    def test_native(self):
-        """Time in one long call is native, time in the interpreter is not."""
-        self.write("native.py", """
-            import time
-            big = list(range(200_000))
-            def native():
-                sum(big)
-            def python():
-                x = 0
-                for i in range(20_000):
-                    x += i ^ 3
-            end = time.thread_time() + 2
-            while time.thread_time() < end:
-                native()
-                python()
-            """)
-        self.run_it("--rate", "1000", "native.py")
-        functions = {item["name"]: item for item in self.record()["python"]["functions"]}
-        if functions["native"]["native_seconds"] is None:
-            self.skipTest("this machine gave the script no processor while it was watched")
-        self.assertGreater(functions["native"]["native_seconds"], 0.8 * functions["native"]["self_seconds"])
-        self.assertLess(functions["python"]["native_seconds"], 0.1 * functions["python"]["self_seconds"])
-
-    def test_jumps_are_known(self):
-        """A tight loop stays at its jump, which is no native code: the sampler knows the opcodes into which the interpreter turns jumps."""
-        path = self.write("jumps.py", """
-            import opcode, runpy, sys
-            jumps = runpy.run_path(sys.argv[1])["_jumps"]()
-            def loops(n):
-                while n:
-                    n -= 1
-                for i in range(1000):
-                    if i is None:
-                        continue
-            for _ in range(100):
-                loops(100)
-            asked, turned = loops.__code__.co_code, loops.__code__._co_code_adaptive
-            found = {opcode.opname[a]: jumps[b] for a, b in zip(asked[::2], turned[::2]) if "JUMP" in opcode.opname[a]}
-            print(len(found), set(found.values()))
-            """)
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHON_JIT"}
-        site = os.path.join(os.path.dirname(assay.__file__), "site", "sitecustomize.py")
-        done = subprocess.run([sys.executable, path, site], capture_output=True, text=True, env=environment)
-        self.assertRegex(done.stdout, r"^[2-9] \{1\}$", done.stderr)
-
-    @unittest.skipUnless(hasattr(sys, "_jit") and sys._jit.is_available(), "this Python has no compiler")
-    def test_compiled(self):
-        """A script that Python compiles while it runs: functions are told apart, and what is native is not known."""
-        self.run_it(self.write("three.py", self.THREE), environment={**os.environ, "PYTHON_JIT": "1"})
-        shares = self.shares()
-        for name, share in (("first", 0.6), ("second", 0.3), ("third", 0.1)):
-            self.assert_share(shares[name], share, 0.03)
-        for item in self.record()["python"]["functions"]:
-            self.assertIsNone(item["native_seconds"])
 
     def test_waiting(self):
         """Who waits takes no processor time, and threads that wait are not counted as busy."""
@@ -340,7 +214,7 @@ class Time(Folder):
 
     def test_trace_and_report(self):
         trace = os.path.join(self.path, "trace.json")
-        self.run_it("--trace", trace, self.write("three.py", self.THREE.replace("range(100)", "range(20)")))
+        self.run_it("--trace", trace, self.write("three.py", THREE.replace("range(100)", "range(20)")))
         with open(trace, encoding="utf-8") as file:
             events = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "sampled"]
         self.assertTrue({"<module>", "first", "second"} <= {event["name"] for event in events})
@@ -353,7 +227,6 @@ class Time(Folder):
             if ends:
                 self.assertLessEqual(end, ends[-1])
             ends.append(end)
-        import assay
         record = assay.load(os.path.join(self.path, "record.json"))
         self.assertIn("while time.thread", str(record))
         self.assertIn("three.py:", record._repr_html_())
@@ -621,7 +494,6 @@ class Command(Folder):
 
     @staticmethod
     def sitecustomize():
-        import assay
         return os.path.join(os.path.dirname(assay.__file__), "site", "sitecustomize.py")
 
 

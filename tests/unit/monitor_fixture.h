@@ -16,6 +16,7 @@
 #include "assay/monitor.h"
 #include "assay/record.h"
 #include "assay/snapshot.h"
+#include "tests/unit/record_find.h"
 
 static _Atomic uint64_t hand_ns = 1000;
 
@@ -79,24 +80,6 @@ static inline assay_record *record_of(assay_monitor *monitor)
     if (assay_monitor_record(monitor, &error, &record) != ASSAY_OK)
         fail_msg("%s", error.message);
     return record;
-}
-
-static inline const assay_record_operation *find_operation(const assay_record *record,
-                                                           const char *name)
-{
-    for (size_t i = 0; i < record->operation_count; i++)
-        if (strcmp(record->operations[i].name, name) == 0)
-            return &record->operations[i];
-    return NULL;
-}
-
-static inline const assay_record_operation *operation_of(const assay_record *record,
-                                                         const char *name)
-{
-    const assay_record_operation *operation = find_operation(record, name);
-    if (operation == NULL)
-        fail_msg("no operation '%s'", name);
-    return operation;
 }
 
 static inline void assert_seconds(double actual, double expected)

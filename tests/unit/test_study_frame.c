@@ -128,7 +128,7 @@ static void test_bad_names_and_files(void **state)
     assert_int_equal(assay__study_open(&plan, &error, &study), ASSAY_E_FORMAT);
     assert_non_null(strstr(error.message, "--restart"));
     plan.folder = path; /* a file */
-    assert_int_equal(assay__study_open(&plan, &error, &study), ASSAY_E_IO);
+    assert_int_equal(assay__study_open(&plan, &error, &study), ASSAY_E_STATE);
     char named[200];
     snprintf(named, sizeof named, "'%s' is in the way", path); /* and nothing below it */
     assert_non_null(strstr(error.message, named));

@@ -41,5 +41,9 @@ show study rom --data missing.npy --out d
 echo 'no array' >bad.npy
 show study rom --data bad.npy --out d
 ls d 2>&1
+# Folders that cannot be made: every study refuses them as other commands refuse their outputs.
+for study in rom fields pde graph routes; do show study $study --quick --out /proc/none/here; done
+show study rom --quick --out bad.npy/here
+ls assay-* 2>&1
 show study rom extra
 show study rum
