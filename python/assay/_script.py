@@ -21,6 +21,8 @@ Options:
                           allocates much some 15 % slower).
       --energy            Measure the energy of the whole machine.
   -g, --gpu               Measure kernels, copies and idle time of NVIDIA GPUs.
+      --gpu-range         The same, but only from torch.cuda.profiler.start()
+                          to torch.cuda.profiler.stop().
   -H, --heap              Measure the heap of the whole program too.
   -i, --interval TIME     Time between samples of the process tree.
   -j, --json FILE         Write the run record as JSON; '-' is standard output.
