@@ -117,15 +117,6 @@ static void run_cosine_of_pair(int64_t count, const float *x, float *y)
     float sine[CHUNK];
     assay__activate_with_slope(ASSAY__SINE, count, x, sine, y);
 }
-static void run_normal_tail(int64_t count, const float *x, float *y)
-{
-    for (int64_t i = 0; i < count; i++) {
-        float density;
-        y[i] = assay__normal1(x[i], &density);
-        y[i] = isnan(x[i]) ? x[i] : y[i]; /* its callers multiply by x */
-    }
-    cut(count, x, -13.2F, y);
-}
 static void run_exp(int64_t count, const float *x, float *y)
 {
     for (int64_t i = 0; i < count; i++)
@@ -180,10 +171,6 @@ static double silu(double x)
 {
     return x < -87 ? 0 : reference_activate(ASSAY__SILU, x);
 }
-static double normal(double x)
-{
-    return x < (double)-13.2F ? 0 : 0.5 * erfc(-x * M_SQRT1_2);
-}
 static double half_gate(double x)
 {
     return 0.5 * (1 + sigmoid(x));
@@ -214,7 +201,6 @@ static void test_whole_range(void **state)
     check("tanh", sweep(run_tanh, tanh, INFINITY), 2.4);
     check("sigmoid", sweep(run_sigmoid, sigmoid, INFINITY), 2.2);
     check("silu", sweep(run_silu, silu, INFINITY), 2.5);
-    check("normal", sweep(run_normal_tail, normal, INFINITY), 5.5);
     check("gelu", sweep(run_gelu, gelu, INFINITY), 5.8);
     check("sin", sweep(run_sine, sin, INFINITY), 2);
     check("sin of pair", sweep(run_sine_of_pair, sin, INFINITY), 1.6);
