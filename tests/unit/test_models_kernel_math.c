@@ -266,6 +266,24 @@ static void test_sine_of_large_arguments(void **state)
     free(slope);
 }
 
+/* Arguments of all sizes beside each other, and NaN: some levels compute blocks of small arguments
+ * in another way (level/activation.c). */
+static void test_gelu_beside_large_arguments(void **state)
+{
+    (void)state;
+    enum { COUNT = 1500 };
+    float x[COUNT], y[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        x[i] = 4.93F * sinf(0.37F * (float)i);
+    for (int i = 0; i < COUNT; i += 200)
+        x[i] = i % 400 == 0 ? NAN : 5 - 0.02F * (float)i;
+    assay__activate(ASSAY__GELU, COUNT, x, y);
+    for (int i = 0; i < COUNT; i++) {
+        double truth = reference_activate(ASSAY__GELU, (double)x[i]);
+        assert_true(x[i] < -12 ? y[i] <= 0 && y[i] > -1e-30F : ulp(y[i], truth) <= 7);
+    }
+}
+
 /* In units of the last place of 1, since slopes may cross 0; with them the values, as without. */
 static void test_slopes(void **state)
 {
@@ -343,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_tails_below_normal_numbers),
         cmocka_unit_test(test_sine_near_its_zeros),
         cmocka_unit_test(test_sine_of_large_arguments),
+        cmocka_unit_test(test_gelu_beside_large_arguments),
         cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_reference_slopes_by_differences),
         cmocka_unit_test(test_lengths_and_in_place),
