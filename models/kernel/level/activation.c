@@ -10,7 +10,7 @@
 #endif
 
 #include "models/kernel/elementary.h"
-#include "models/kernel/level/gelu_table.h"
+#include "models/kernel/level/activation_tables.h"
 #include "models/kernel/level/level.h"
 
 /* ---- y = f(x) ---- */
@@ -52,11 +52,58 @@ static void relu(int64_t count, const float *x, float *y)
 
 #if defined(__AVX512F__)
 /* With AVX-512, one instruction looks up 16 values in two registers of 16 values each. So gelu is
- * max(x, 0) minus one of 32 polynomials of |x| (gelu_table.h), in half of the operations of
- * assay__gelu1() and without a division. A block with an argument beyond the table, or with a NaN,
- * is computed by assay__gelu1(). The vectors of a block are independent of each other, because each
- * polynomial is a chain of operations that wait for each other. */
-enum { GELU_VECTORS = 4, GELU_BLOCK = GELU_VECTORS * ASSAY__FLOATS };
+ * max(x, 0) minus one of 32 polynomials of |x|, and tanh is one of 32 polynomials
+ * (activation_tables.h), in half of the operations of assay__gelu1() and assay__tanh1() and without
+ * a division. The vectors of a block are independent of each other, because each polynomial is a
+ * chain of operations that wait for each other. */
+enum { TOGETHER = 4, TABLE_BLOCK = TOGETHER * ASSAY__FLOATS };
+
+typedef struct table {
+    __m512 each, width; /* segments per unit, and the width of a segment */
+    __m512 coefficients[ASSAY__POWERS][2];
+} table;
+
+ASSAY__ELEMENT table load_table(float width, const float values[ASSAY__POWERS][ASSAY__SEGMENTS])
+{
+    table made = {.each = _mm512_set1_ps(1 / width), .width = _mm512_set1_ps(width)};
+    ASSAY__UNROLL
+    for (int i = 0; i < 2 * ASSAY__POWERS; i++)
+        made.coefficients[i / 2][i % 2] = _mm512_load_ps(values[i / 2] + i % 2 * ASSAY__FLOATS);
+    return made;
+}
+
+/* values = the function at t, for a block */
+ASSAY__ELEMENT void look_up(const table *of, const __m512 t[TOGETHER], __m512 values[TOGETHER])
+{
+    const __m512 rounder = _mm512_set1_ps(ASSAY__ROUNDER); /* leaves the segment in the low bits */
+    __m512 rest[TOGETHER];
+    __m512i segment[TOGETHER];
+    ASSAY__UNROLL
+    for (int v = 0; v < TOGETHER; v++) {
+        const __m512 shifted = _mm512_fmadd_ps(t[v], of->each, rounder);
+        segment[v] = _mm512_castps_si512(shifted);
+        rest[v] = _mm512_fnmadd_ps(_mm512_sub_ps(shifted, rounder), of->width, t[v]);
+        values[v] = _mm512_permutex2var_ps(of->coefficients[ASSAY__POWERS - 1][0], segment[v],
+                                           of->coefficients[ASSAY__POWERS - 1][1]);
+    }
+    ASSAY__UNROLL
+    for (int power = ASSAY__POWERS - 2; power >= 0; power--) {
+        ASSAY__UNROLL
+        for (int v = 0; v < TOGETHER; v++) {
+            const __m512 next = _mm512_permutex2var_ps(of->coefficients[power][0], segment[v],
+                                                       of->coefficients[power][1]);
+            values[v] = _mm512_fmadd_ps(values[v], rest[v], next);
+        }
+    }
+}
+
+/* Prefetches the lines of the block that will be written some blocks later. */
+ASSAY__ELEMENT void fetch_ahead(int64_t done, int64_t count, const float *y)
+{
+    enum { AHEAD = 512, LINE = 16 };
+    for (int line = 0; line < TABLE_BLOCK && done + AHEAD + TABLE_BLOCK <= count; line += LINE)
+        __builtin_prefetch(y + done + AHEAD + line, 1);
+}
 
 /* Returns whether all |x| of a block are within the table. Bits without a sign order as the values
  * do, and NaN is larger than all numbers. */
@@ -65,7 +112,7 @@ ASSAY__ELEMENT bool gelu_in_table(const float *x)
     const __m512i size = _mm512_set1_epi32(INT32_MAX);
     __m512i most = _mm512_setzero_si512();
     ASSAY__UNROLL
-    for (int v = 0; v < GELU_VECTORS; v++) {
+    for (int v = 0; v < TOGETHER; v++) {
         const __m512i bits = _mm512_loadu_si512(x + v * ASSAY__FLOATS);
         most = _mm512_max_epi32(most, _mm512_and_si512(bits, size));
     }
@@ -73,70 +120,64 @@ ASSAY__ELEMENT bool gelu_in_table(const float *x)
     return _mm512_cmpgt_epi32_mask(most, end) == 0;
 }
 
-ASSAY__ELEMENT void gelu_by_table(const __m512 table[ASSAY__GELU_POWERS][2], const float *x,
-                                  float *y)
-{
-    const __m512 each = _mm512_set1_ps(1 / ASSAY__GELU_WIDTH);
-    const __m512 width = _mm512_set1_ps(ASSAY__GELU_WIDTH);
-    const __m512 rounder = _mm512_set1_ps(ASSAY__ROUNDER); /* leaves the segment in the low bits */
-    __m512 rest[GELU_VECTORS], sum[GELU_VECTORS];
-    __m512i segment[GELU_VECTORS];
-    ASSAY__UNROLL
-    for (int v = 0; v < GELU_VECTORS; v++) {
-        const __m512 t = _mm512_abs_ps(_mm512_loadu_ps(x + v * ASSAY__FLOATS));
-        const __m512 shifted = _mm512_fmadd_ps(t, each, rounder);
-        segment[v] = _mm512_castps_si512(shifted);
-        rest[v] = _mm512_fnmadd_ps(_mm512_sub_ps(shifted, rounder), width, t);
-        sum[v] = _mm512_setzero_ps();
-    }
-    ASSAY__UNROLL
-    for (int power = ASSAY__GELU_POWERS - 1; power >= 0; power--) {
-        ASSAY__UNROLL
-        for (int v = 0; v < GELU_VECTORS; v++) {
-            const __m512 next =
-                _mm512_permutex2var_ps(table[power][0], segment[v], table[power][1]);
-            sum[v] =
-                power == ASSAY__GELU_POWERS - 1 ? next : _mm512_fmadd_ps(sum[v], rest[v], next);
-        }
-    }
-    ASSAY__UNROLL
-    for (int v = 0; v < GELU_VECTORS; v++) {
-        const __m512 above =
-            _mm512_max_ps(_mm512_loadu_ps(x + v * ASSAY__FLOATS), _mm512_setzero_ps());
-        _mm512_storeu_ps(y + v * ASSAY__FLOATS, _mm512_sub_ps(above, sum[v]));
-    }
-}
-
+/* A block with an argument beyond the table, or with a NaN, is computed by assay__gelu1(). */
 static void gelu(int64_t count, const float *x, float *y)
 {
-    enum { AHEAD = 512, LINE = 16 };
-    __m512 table[ASSAY__GELU_POWERS][2];
-    ASSAY__UNROLL
-    for (int i = 0; i < 2 * ASSAY__GELU_POWERS; i++)
-        table[i / 2][i % 2] = _mm512_load_ps(assay__gelu_table[i / 2] + i % 2 * ASSAY__FLOATS);
+    const table below = load_table(ASSAY__GELU_WIDTH, assay__gelu_table);
     int64_t done = 0;
-    for (; done + GELU_BLOCK <= count; done += GELU_BLOCK) {
-        const int64_t ahead = done + AHEAD;
-        for (int line = 0; line < GELU_BLOCK && ahead + GELU_BLOCK <= count; line += LINE)
-            __builtin_prefetch(y + ahead + line, 1);
-        if (gelu_in_table(x + done))
-            gelu_by_table(table, x + done, y + done);
-        else
-            map(assay__gelu1, GELU_BLOCK, x + done, y + done);
+    for (; done + TABLE_BLOCK <= count; done += TABLE_BLOCK) {
+        fetch_ahead(done, count, y);
+        if (!gelu_in_table(x + done)) {
+            map(assay__gelu1, TABLE_BLOCK, x + done, y + done);
+            continue;
+        }
+        __m512 t[TOGETHER], values[TOGETHER];
+        ASSAY__UNROLL
+        for (int v = 0; v < TOGETHER; v++)
+            t[v] = _mm512_abs_ps(_mm512_loadu_ps(x + done + v * ASSAY__FLOATS));
+        look_up(&below, t, values);
+        ASSAY__UNROLL
+        for (int v = 0; v < TOGETHER; v++) {
+            const __m512 above =
+                _mm512_max_ps(_mm512_loadu_ps(x + done + v * ASSAY__FLOATS), _mm512_setzero_ps());
+            _mm512_storeu_ps(y + done + v * ASSAY__FLOATS, _mm512_sub_ps(above, values[v]));
+        }
     }
     map(assay__gelu1, count - done, x + done, y + done);
+}
+
+/* The minimum returns its second operand if one is a NaN, so a NaN stays. */
+static void hyperbolic_tangent(int64_t count, const float *x, float *y)
+{
+    const table of = load_table(ASSAY__TANH_WIDTH, assay__tanh_table);
+    const __m512 end = _mm512_set1_ps(ASSAY__TANH_END), sign = _mm512_set1_ps(-0.0F);
+    int64_t done = 0;
+    for (; done + TABLE_BLOCK <= count; done += TABLE_BLOCK) {
+        fetch_ahead(done, count, y);
+        __m512 t[TOGETHER], values[TOGETHER];
+        ASSAY__UNROLL
+        for (int v = 0; v < TOGETHER; v++)
+            t[v] = _mm512_min_ps(end, _mm512_abs_ps(_mm512_loadu_ps(x + done + v * ASSAY__FLOATS)));
+        look_up(&of, t, values);
+        ASSAY__UNROLL
+        for (int v = 0; v < TOGETHER; v++) {
+            const __m512 signs = _mm512_and_ps(sign, _mm512_loadu_ps(x + done + v * ASSAY__FLOATS));
+            _mm512_storeu_ps(y + done + v * ASSAY__FLOATS, _mm512_or_ps(signs, values[v]));
+        }
+    }
+    map(assay__tanh1, count - done, x + done, y + done);
 }
 #else
 static void gelu(int64_t count, const float *x, float *y)
 {
     map(assay__gelu1, count, x, y);
 }
-#endif
 
 static void hyperbolic_tangent(int64_t count, const float *x, float *y)
 {
     map(assay__tanh1, count, x, y);
 }
+#endif
 
 static void sigmoid(int64_t count, const float *x, float *y)
 {
