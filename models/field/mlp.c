@@ -260,7 +260,7 @@ static void backward(assay__neural_net *net, int64_t rows, const float *x, float
         if (at->slope != NULL)
             assay__slope_backward(rows, at->out, at->scale, at->slope, dy, at->dbias);
         else
-            assay__column_sum(rows, at->out, dy, at->dbias);
+            assay__column_sum(rows, at->out, dy, at->out, at->dbias);
         const float *from = i == 0 ? x : mlp->layers[i - 1].y;
         float *to = i == 0 ? dx : below;
         assay__linear_backward(rows, at->in, at->out, dy, from, at->weight, to, at->dweight, NULL);

@@ -262,16 +262,54 @@ void assay__layer_forward(const assay__layer *layer, const assay__layer_place *p
 
 /* ---- Backward ---- */
 
-/* Backward through norm `part`: from dy compute dsum (nodes, hidden), the gradient of its input. */
+typedef struct norm_gradient {
+    int64_t rows, columns;
+    int parts;
+    const float *dy, *x, *scale, *mean, *rstd;
+    float *dx, *dscale, *dshift;
+    float *sums; /* (parts - 1, 2, columns): dscale and dshift of all parts but the first */
+} norm_gradient;
+
+static void norm_gradient_part(void *context, int part)
+{
+    const norm_gradient *p = context;
+    const int64_t first = assay__part_start(p->rows, 1, p->parts, part);
+    const int64_t rows = assay__part_start(p->rows, 1, p->parts, part + 1) - first;
+    const int64_t at = first * p->columns;
+    float *dscale = p->dscale, *dshift = p->dshift;
+    if (part > 0) {
+        dscale = p->sums + (part - 1) * 2 * p->columns;
+        dshift = dscale + p->columns;
+        memset(dscale, 0, (size_t)(2 * p->columns) * sizeof *dscale);
+    }
+    assay__layer_norm_backward(rows, p->columns, p->dy + at, p->x + at, p->scale, p->mean + first,
+                               p->rstd + first, p->dx + at, dscale, dshift);
+}
+
+/* Backward through norm `part`: from dy compute dsum (nodes, hidden), the gradient of its input.
+ * `sums` (nodes, hidden) is scratch. A part has at least two nodes, so that it is large enough. */
 static void norm_backward(const assay__layer *layer, const assay__layer_place *place, int part,
-                          const assay__layer_kept *kept, const float *dy, float *dsum)
+                          const assay__layer_kept *kept, const float *dy, float *sums, float *dsum)
 {
     const assay__parameters *parameters = place->parameters;
-    assay__layer_norm_backward(place->graph->nodes, place->shape->hidden, dy, kept->sum[part],
-                               assay__parameters_value(parameters, layer->norm[part]),
-                               kept->mean[part], kept->rstd[part], dsum,
-                               assay__parameters_gradient(parameters, layer->norm[part]),
-                               assay__parameters_gradient(parameters, layer->norm[part] + 1));
+    const int64_t nodes = place->graph->nodes, hidden = place->shape->hidden;
+    norm_gradient pass = {.rows = nodes,
+                          .columns = hidden,
+                          .parts = assay__parts(nodes, LEAST_VALUES / hidden + 2),
+                          .dy = dy,
+                          .x = kept->sum[part],
+                          .scale = assay__parameters_value(parameters, layer->norm[part]),
+                          .mean = kept->mean[part],
+                          .rstd = kept->rstd[part],
+                          .dx = dsum,
+                          .dscale = assay__parameters_gradient(parameters, layer->norm[part]),
+                          .dshift = assay__parameters_gradient(parameters, layer->norm[part] + 1),
+                          .sums = sums};
+    assay__parallel(pass.parts, norm_gradient_part, &pass);
+    for (int64_t i = 0; i < pass.parts - 1; i++) {
+        assay__add(hidden, sums + 2 * i * hidden, pass.dscale);
+        assay__add(hidden, sums + (2 * i + 1) * hidden, pass.dshift);
+    }
 }
 
 /* The gradient of a branch, from `dsum`, the gradient of the sum that the branch was added to. With
@@ -313,7 +351,7 @@ static void feed_forward_backward(const assay__layer *layer, const assay__layer_
     const assay__graph_transformer_shape *shape = place->shape;
     const int64_t nodes = place->graph->nodes, hidden = shape->hidden;
     float *dffn = scratch + nodes * hidden;
-    norm_backward(layer, place, FEED_FORWARD, kept, dnext, dnext);
+    norm_backward(layer, place, FEED_FORWARD, kept, dnext, scratch, dnext);
     float *dbranch = branch_backward(place, FEED_FORWARD, kept, dnext, scratch);
     linear_backward(place, layer->ffn[1], shape->ffn, hidden, dbranch, kept->ffn, dffn);
     pass_activation(nodes * shape->ffn,
@@ -345,7 +383,7 @@ void assay__layer_backward(const assay__layer *layer, const assay__layer_place *
 
     feed_forward_backward(layer, place, kept, dnext, dsum);
 
-    norm_backward(layer, place, MESSAGE, kept, dnext, dh);
+    norm_backward(layer, place, MESSAGE, kept, dnext, dsum, dh);
     float *dbranch = branch_backward(place, MESSAGE, kept, dh, branch);
     if (dbranch == dh) { /* message passing adds to dh while it reads dbranch */
         memcpy(branch, dh, (size_t)wide * sizeof *dh);
@@ -354,7 +392,7 @@ void assay__layer_backward(const assay__layer *layer, const assay__layer_place *
     assay__message_backward(&layer->message, place->parameters, place->graph, h, kept->message,
                             dbranch, rest, dh);
 
-    norm_backward(layer, place, ATTENTION, kept, dnext, dsum);
+    norm_backward(layer, place, ATTENTION, kept, dnext, branch, dsum);
     add(wide, dsum, dh);
     dbranch = branch_backward(place, ATTENTION, kept, dsum, branch);
     attention_backward(layer, place, h, kept, dbranch, rest, dh);

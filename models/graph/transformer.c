@@ -269,7 +269,7 @@ static void pool(const assay__graph *graph, int64_t hidden, const float *h, floa
         int64_t first = graph->graph_offsets[g], end = graph->graph_offsets[g + 1];
         float *mean = pooled + g * hidden, share = 1 / (float)(end - first);
         memset(mean, 0, (size_t)hidden * sizeof *mean);
-        assay__column_sum(end - first, hidden, h + first * hidden, mean);
+        assay__column_sum(end - first, hidden, h + first * hidden, hidden, mean);
         for (int64_t j = 0; j < hidden; j++)
             mean[j] *= share;
     }

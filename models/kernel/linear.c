@@ -7,6 +7,7 @@
 
 #include "models/kernel/kernels.h"
 #include "models/kernel/matmul.h"
+#include "models/kernel/threads.h"
 
 /* Few inputs, and how many of the outputs are taken at a time. */
 enum { FEW = 4, OUTPUTS = 128 };
@@ -44,11 +45,31 @@ static void few_inputs(int64_t rows, int64_t in, int64_t out, const float *dy, c
     }
 }
 
+/* sum (columns) += the rows of x (rows, columns) */
+typedef struct column_sums {
+    int64_t rows, columns;
+    const float *x;
+    float *sum;
+} column_sums;
+
+static void sum_columns(void *context, int64_t first, int64_t count)
+{
+    const column_sums *p = context;
+    assay__column_sum(p->rows, count, p->x + first, p->columns, p->sum + first);
+}
+
+void assay__column_sums(int64_t rows, int64_t columns, const float *x, float *sum)
+{
+    enum { GRAIN = 16, LEAST = 65536 }; /* a cache line; values that take some microseconds */
+    column_sums sums = {rows, columns, x, sum};
+    assay__parallel_ranges(columns, GRAIN, LEAST / (rows + 1) + 1, sum_columns, &sums);
+}
+
 void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,
                             const float *weight, float *dx, float *dweight, float *dbias)
 {
     if (dbias != NULL)
-        assay__column_sum(rows, out, dy, dbias);
+        assay__column_sums(rows, out, dy, dbias);
     if (out == 1) {
         assay__linear_backward_of_one(rows, in, dy, x, weight, dx, dweight);
         return;

@@ -16,4 +16,7 @@ void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x
 void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,
                             const float *weight, float *dx, float *dweight, float *dbias);
 
+/* sum (columns) += the rows of x (rows, columns): the gradient of a bias, on several threads. */
+void assay__column_sums(int64_t rows, int64_t columns, const float *x, float *sum);
+
 #endif

@@ -130,7 +130,7 @@ static void gather(assay__lstm *model, const assay__lstm_layer *layer, int64_t b
                   (assay__matrix){layer->hidden + (skipped + zero_rows) * hidden, hidden, false}, 1,
                   gradient_of(model, layer->weight_hh), hidden);
     float *bias = gradient_of(model, layer->bias_ih);
-    assay__column_sum(rows, 4 * hidden, slopes, bias);
+    assay__column_sums(rows, 4 * hidden, slopes, bias);
     memcpy(gradient_of(model, layer->bias_hh), bias, (size_t)(4 * hidden) * sizeof(float));
 }
 

@@ -57,6 +57,17 @@ typedef struct product {
     int64_t next_each; /* how many rows of `next` to prefetch after each strip */
 } product;
 
+/* Stands before the loop over the inner dimension. With 16 registers, four steps a pass make the
+ * products of the graph transformer 3 % faster (AMD family 26). With AVX-512 they make products
+ * slower. */
+#if !defined(__AVX__) || defined(__AVX512F__)
+#define FOUR_STEPS
+#elif defined(__clang__)
+#define FOUR_STEPS ASSAY__PRAGMA(clang loop unroll_count(4))
+#else
+#define FOUR_STEPS ASSAY__PRAGMA(GCC unroll 4)
+#endif
+
 /* Computes c (rows, vectors x FLOATS) from the first `rows` rows of `a` and the columns of `b` from
  * `at` on. `rows` and `vectors` are constants where this is inlined. */
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
@@ -76,6 +87,7 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
                 __builtin_prefetch(p->c + i * p->c_stride + at + v * ASSAY__FLOATS, 1, 3);
         }
     }
+    FOUR_STEPS
     for (int64_t j = p->k; j > 0; j--) {
         assay__floats row[WIDEST];
         ASSAY__UNROLL
@@ -290,10 +302,13 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
     const bool near =
         b_column == 1 && n % ASSAY__FLOATS == 0 && (b_row <= NEAR || k * b_row <= SMALL);
+    /* Then a strip of rows goes through all columns, which saves calls. Tiles of three vectors want
+     * many columns for that, because the last tile of a strip may have only one. */
+    const bool through = near && (VECTORS == 2 || n > 4 * PANEL);
     for (int64_t l = 0; l < k; l += DEPTH) {
         const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
         for (int64_t j = 0, columns; j < n; j += columns) {
-            columns = panel_columns(n - j);
+            columns = through ? n : panel_columns(n - j);
             const product p = {.k = depth,
                                .a = a + l * a_column,
                                .a_row = a_row,
