@@ -222,6 +222,11 @@ static void test_tails_below_normal_numbers(void **state)
     float x[] = {-INFINITY, INFINITY, NAN}, y[3];
     assay__activate(ASSAY__GELU, 3, x, y);
     assert_true(y[0] == 0 && y[1] == INFINITY && isnan(y[2])); /* the limits */
+    float slope[3], dx[3], dy[] = {1, 1, 1};
+    assay__activate_with_slope(ASSAY__GELU, 3, x, y, slope);
+    assay__gelu_backward(3, dy, x, dx);
+    assert_true(slope[0] == 0 && slope[1] == 1 && isnan(slope[2]));
+    assert_true(dx[0] == 0 && dx[1] == 1 && isnan(dx[2]));
     assay__activate(ASSAY__SILU, 3, x, y);
     assert_true(isnan(y[0]) && y[1] == INFINITY && isnan(y[2])); /* as libm: infinity x 0 */
 }
