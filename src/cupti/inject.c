@@ -59,7 +59,7 @@ static struct {
     pid_t owner;              /* the process that is measured; a forked child does nothing */
     int64_t clock_offset_ns;  /* from CUPTI's clock to ours, if CUPTI cannot use ours */
     pthread_mutex_t entering; /* held while records are entered into the region */
-    pthread_mutex_t changing; /* held while measuring is stopped */
+    pthread_mutex_t changing; /* held while a range begins or ends, or measuring is stopped */
     bool in_range;            /* guarded by `changing` */
     atomic_bool running;
     uint8_t *buffers[BUFFERS];
@@ -186,7 +186,7 @@ static void set_callbacks(uint32_t enabled)
 static void begin_range(void)
 {
     pthread_mutex_lock(&self.changing);
-    if (atomic_load(&self.running) && !self.in_range && getpid() == self.owner) {
+    if (atomic_load(&self.running) && !self.in_range) {
         assay__region_begin_range(self.region, now_ns());
         note_error("CUPTI cannot record kernels", enable_kinds(0, RANGED_KINDS));
         set_callbacks(1);
@@ -198,7 +198,7 @@ static void begin_range(void)
 static void end_range(void)
 {
     pthread_mutex_lock(&self.changing);
-    if (atomic_load(&self.running) && self.in_range && getpid() == self.owner) {
+    if (atomic_load(&self.running) && self.in_range) {
         set_callbacks(0);
         for (int i = 0; i < RANGED_KINDS; i++)
             note_error("CUPTI cannot stop recording", self.api.disable(recorded_kinds[i]));
@@ -209,16 +209,26 @@ static void end_range(void)
 
 /* ---- calls of the driver ---- */
 
+/* A range begins when cudaProfilerStart() returns, and ends when cudaProfilerStop() is called. In a
+ * forked child, where CUDA cannot be used, another thread may have held the lock. */
+static void range_called(uint32_t id, int site)
+{
+    if (getpid() != self.owner)
+        return;
+    if (id == ASSAY__CUPTI_PROFILER_START && site == ASSAY__CUPTI_EXIT)
+        begin_range();
+    if (id == ASSAY__CUPTI_PROFILER_STOP && site == ASSAY__CUPTI_ENTER)
+        end_range();
+}
+
 static void driver_called(void *user, int domain, uint32_t id, const void *data)
 {
     const assay__cupti_call *call = data;
     (void)user;
     if (domain != ASSAY__CUPTI_DRIVER_CALLS)
         return;
-    if (id == ASSAY__CUPTI_PROFILER_START && call->site == ASSAY__CUPTI_EXIT)
-        begin_range();
-    if (id == ASSAY__CUPTI_PROFILER_STOP && call->site == ASSAY__CUPTI_ENTER)
-        end_range();
+    if (id == ASSAY__CUPTI_PROFILER_START || id == ASSAY__CUPTI_PROFILER_STOP)
+        range_called(id, call->site);
     assay__identity_ask();
     unsigned what = assay__driver_call_what(id);
     if (call->site == ASSAY__CUPTI_EXIT)
