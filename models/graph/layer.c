@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/graph/activate.h"
 #include "models/kernel/dropout.h"
 #include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
@@ -187,29 +188,6 @@ static void linear(const assay__layer_place *place, size_t weight, int64_t in, i
                           assay__parameters_value(place->parameters, weight + 1), y);
 }
 
-/* The activation function f of the feed-forward part: y = f(x) or, if backward, y = y f'(x). */
-typedef struct activation_pass {
-    bool gelu, backward;
-    const float *x;
-    float *y;
-} activation_pass;
-
-static void activation_range(void *context, int64_t first, int64_t count)
-{
-    const activation_pass *p = context;
-    const float *x = p->x + first;
-    float *y = p->y + first;
-    if (!p->backward)
-        assay__activate(p->gelu ? ASSAY__GELU : ASSAY__RELU, count, x, y);
-    else
-        (p->gelu ? assay__gelu_backward : assay__relu_backward)(count, y, x, y);
-}
-
-static void pass_activation(int64_t count, activation_pass pass)
-{
-    assay__parallel_ranges(count, GRAIN, LEAST_VALUES, activation_range, &pass);
-}
-
 /* y (count) += x */
 typedef struct addition {
     const float *x;
@@ -254,8 +232,7 @@ void assay__layer_forward(const assay__layer *layer, const assay__layer_place *p
     add(nodes * hidden, attended, kept->merged);
 
     linear(place, layer->ffn[0], hidden, shape->ffn, kept->merged, kept->ffn_before);
-    pass_activation(nodes * shape->ffn,
-                    (activation_pass){shape->gelu, false, kept->ffn_before, kept->ffn});
+    assay__graph_activate(shape->gelu, nodes * shape->ffn, kept->ffn_before, kept->ffn);
     linear(place, layer->ffn[1], shape->ffn, hidden, kept->ffn, kept->sum[FEED_FORWARD]);
     merge(layer, place, kept->merged, FEED_FORWARD, kept, next);
 }
@@ -354,8 +331,7 @@ static void feed_forward_backward(const assay__layer *layer, const assay__layer_
     norm_backward(layer, place, FEED_FORWARD, kept, dnext, scratch, dnext);
     float *dbranch = branch_backward(place, FEED_FORWARD, kept, dnext, scratch);
     linear_backward(place, layer->ffn[1], shape->ffn, hidden, dbranch, kept->ffn, dffn);
-    pass_activation(nodes * shape->ffn,
-                    (activation_pass){shape->gelu, true, kept->ffn_before, dffn});
+    assay__graph_activate_backward(shape->gelu, nodes * shape->ffn, kept->ffn_before, dffn);
     linear_backward_add(place, layer->ffn[0], hidden, shape->ffn, dffn, kept->merged, dnext);
 }
 

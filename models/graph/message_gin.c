@@ -1,33 +1,9 @@
 /* Graph isomorphism network: the sum over a neighbourhood, sent through two linear maps with a relu
  * between them. Forward keeps the sum and the output of the relu; the slope of the relu follows
  * from its output. */
+#include "models/graph/activate.h"
 #include "models/graph/message.h"
-#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/threads.h"
-
-/* The relu between the two maps: x = relu(x), or, backward, dx = dx where x was above 0. */
-typedef struct relu_pass {
-    const float *x;
-    float *y;
-    bool backward;
-} relu_pass;
-
-static void relu_range(void *context, int64_t first, int64_t count)
-{
-    const relu_pass *p = context;
-    float *y = p->y + first;
-    if (p->backward)
-        assay__relu_backward(count, y, p->x + first, y);
-    else
-        assay__activate(ASSAY__RELU, count, p->x + first, y);
-}
-
-static void pass_relu(int64_t count, relu_pass pass)
-{
-    enum { GRAIN = 64, LEAST = 16384 }; /* values of a part, which take some microseconds */
-    assay__parallel_ranges(count, GRAIN, LEAST, relu_range, &pass);
-}
 
 void assay__gin_forward(const assay__message *message, const assay__parameters *parameters,
                         const assay__graph *graph, const float *h, float *kept, float *y)
@@ -39,7 +15,7 @@ void assay__gin_forward(const assay__message *message, const assay__parameters *
         values[i] = assay__parameters_value(parameters, message->first + i);
     assay__graph_sum(&graph->in, nodes, width, NULL, false, h, sum);
     assay__linear_forward(nodes, width, width, sum, values[0], values[1], inner);
-    pass_relu(nodes * width, (relu_pass){inner, inner, false});
+    assay__graph_activate(false, nodes * width, inner, inner);
     assay__linear_forward(nodes, width, width, inner, values[2], values[3], y);
 }
 
@@ -55,7 +31,7 @@ void assay__gin_backward(const assay__message *message, const assay__parameters 
                            assay__parameters_value(parameters, first + 2), dinner,
                            assay__parameters_gradient(parameters, first + 2),
                            assay__parameters_gradient(parameters, first + 3));
-    pass_relu(nodes * width, (relu_pass){inner, dinner, true});
+    assay__graph_activate_backward(false, nodes * width, inner, dinner);
     assay__linear_backward(nodes, width, width, dinner, sum,
                            assay__parameters_value(parameters, first), dsum,
                            assay__parameters_gradient(parameters, first),

@@ -36,6 +36,9 @@ export -f show mask
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || names=($(cd "$here/golden" && ls *.sh | sed 's/\.sh$//'))
+for name in "${names[@]}"; do
+    [ -e "$here/golden/$name.sh" ] || { echo "run.sh: there is no golden/$name.sh" >&2; exit 64; }
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
