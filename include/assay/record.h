@@ -272,7 +272,8 @@ typedef struct assay_record_idle {
 /* The work of GPUs for the measured processes, summed over processes and devices. */
 typedef struct assay_record_gpu {
     uint64_t processes;    /* processes with any activity */
-    double span_seconds;   /* from the first activity to the end of the last one, of each range */
+    double span_seconds;   /* from the first activity to the end of the last one. If the program
+                              marked ranges: the sum of this time over the ranges */
     double busy_seconds;   /* time in which a kernel, a copy or a set was under way */
     double kernel_seconds; /* time in which a kernel was under way */
     double idle_seconds;   /* time without a kernel: span_seconds - kernel_seconds */

@@ -9,9 +9,10 @@
  * microseconds, then that instruction has called native code. A short loop comes back to the same
  * instruction, but not at every check. A jump to itself ("while True: pass") would be found at
  * every check, so instructions that jump never count as native. If the thread was not on a
- * processor while it was watched, the answer is unknown. An interrupt also keeps a thread at its
- * instruction. Interrupts are rare at random times; thread.c avoids the times at which they are
- * not. */
+ * processor while it was watched, the answer is unknown.
+ *
+ * A thread also stays at its instruction while its processor handles an interrupt. At a random time
+ * that is unlikely. At a tick of the scheduler it is certain, so thread.c does not watch then. */
 #include "python/sampler/sampler.h"
 
 #include <string.h>

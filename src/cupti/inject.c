@@ -159,8 +159,8 @@ static void buffer_completed(void *context, uint32_t stream, uint8_t *buffer, si
 
 /* ---- ranges ---- */
 
-/* Enable the kinds from this number on. Returns CUPTI's error for kernels; other kinds that cannot
- * be recorded are only noted. */
+/* Enable the kinds from `first` to the one before `end`. Returns CUPTI's error for kernels; other
+ * kinds that cannot be recorded are only noted. */
 static int enable_kinds(int first, int end)
 {
     int error = ASSAY__CUPTI_OK;
@@ -174,13 +174,17 @@ static int enable_kinds(int first, int end)
     return error;
 }
 
-/* Callbacks on the calls that submit work or wait. A call that this CUPTI does not know does no
- * harm. */
+/* A call that this CUPTI does not know does no harm. */
+static void enable_callback(uint32_t id, uint32_t enabled)
+{
+    (void)self.api.enable_callback(enabled, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS, id);
+}
+
+/* Callbacks on the calls that submit work or wait. */
 static void set_callbacks(uint32_t enabled)
 {
     for (uint32_t i = 0; i < assay__driver_call_count; i++)
-        (void)self.api.enable_callback(enabled, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS,
-                                       assay__driver_calls[i].id);
+        enable_callback(assay__driver_calls[i].id, enabled);
 }
 
 static void begin_range(void)
@@ -308,11 +312,12 @@ static bool subscribe(char *reason, size_t bytes)
         (void)self.api.unsubscribe(self.subscriber);
         return false;
     }
-    if (!self.region->ranged)
+    if (self.region->ranged) {
+        enable_callback(ASSAY__CUPTI_PROFILER_START, 1);
+        enable_callback(ASSAY__CUPTI_PROFILER_STOP, 1);
+    } else {
         set_callbacks(1);
-    for (uint32_t id = ASSAY__CUPTI_PROFILER_START; id <= ASSAY__CUPTI_PROFILER_STOP; id++)
-        if (self.region->ranged)
-            (void)self.api.enable_callback(1, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS, id);
+    }
     if (self.api.flush_period != NULL)
         (void)self.api.flush_period(FLUSH_PERIOD_MS);
     return true;

@@ -69,9 +69,9 @@ typedef struct assay__script_node {
     uint32_t line;
     uint32_t is_main;    /* on the main thread */
     uint64_t busy_ns;    /* processor time of the thread */
-    uint64_t watched_ns; /* of samples that watched a thread here and know what it ran. A thread may
-                            be watched a little later than it is charged, so this may be more than
-                            busy_ns */
+    uint64_t watched_ns; /* processor time of the samples that watched a thread here and learned
+                            whether it ran native code. A late sample watches later than it
+                            charges, so this may be more than busy_ns */
     uint64_t native_ns;  /* of watched_ns: within one long instruction, so in native code */
     uint64_t waiting_ns;
     uint64_t samples; /* with processor time */

@@ -302,8 +302,9 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
     const bool near =
         b_column == 1 && n % ASSAY__FLOATS == 0 && (b_row <= NEAR || k * b_row <= SMALL);
-    /* Then a strip of rows goes through all columns, which saves calls. Tiles of three vectors want
-     * many columns for that, because the last tile of a strip may have only one. */
+    /* One call then takes a strip of rows through all columns, and fewer calls are made. With tiles
+     * of three vectors this pays only for many columns, because the last tile of a strip may be
+     * one vector wide. */
     const bool through = near && (VECTORS == 2 || n > 4 * PANEL);
     for (int64_t l = 0; l < k; l += DEPTH) {
         const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
